@@ -1,0 +1,33 @@
+// A WAL position: {system identifier, timeline, LSN}. The only truth about time between servers.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weir::routing {
+
+// Byte position in the WAL, PostgreSQL's pg_lsn ("16/B374D848").
+struct lsn {
+    std::uint64_t value = 0;
+    friend auto operator<=>(lsn, lsn) = default;
+};
+
+struct timeline_id {
+    std::uint32_t value = 0;
+    friend auto operator<=>(timeline_id, timeline_id) = default;
+};
+
+struct position {
+    std::uint64_t system_identifier = 0;
+    timeline_id timeline{};
+    lsn at{};
+    friend bool operator==(const position&, const position&) = default;
+};
+
+[[nodiscard]] std::optional<lsn> parse_lsn(std::string_view text);
+[[nodiscard]] std::string to_string(lsn at);
+
+}  // namespace weir::routing
