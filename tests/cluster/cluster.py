@@ -14,6 +14,7 @@ Nodes are n1 (the primary at the start), n2, n3, … `delay NODE 0` and `set NOD
 Users and passwords stand in cluster.json and in pg_cluster.py. Called by root, it becomes postgres.
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -69,25 +70,25 @@ def _destroy_old(place):
         Cluster.load(place).destroy()
 
 
-def _destroy_when_orphaned(folder, pid):
-    """In a process of its own: if the runner dies without cleaning up (SIGKILL), do it for it."""
-    read_end, write_end = os.pipe()
+def _guard(cluster):
+    """A process of its own that cleans up if the runner dies without doing it (SIGKILL). Returns the
+    pipe on which it is told the command's pid and, at the end, that nothing is left to do."""
+    reading, writing = os.pipe()
     if os.fork() != 0:
-        os.close(read_end)
-        return write_end  # closes with us; inherited by nobody, as Python's descriptors are
+        os.close(reading)
+        return os.fdopen(writing, "w", buffering=1)
     os.setsid()
-    os.close(write_end)
+    os.close(writing)
     _on_signals(signal.SIG_IGN)
     null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in range(3):  # our caller's reader must not wait for us
+    for descriptor in range(3):  # whoever reads the runner's output must not wait for us
         os.dup2(null, descriptor)
-    finished = os.read(read_end, 1)
-    if not finished and folder.exists():
-        try:
-            os.kill(pid, signal.SIGTERM)  # the command has no cluster any more
-        except ProcessLookupError:
-            pass
-        Cluster.load(folder).destroy()
+    told = os.fdopen(reading).read().split()
+    if "done" not in told:
+        for pid in told:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGTERM)  # the command has no cluster any more
+        cluster.destroy()
     os._exit(0)
 
 
@@ -95,24 +96,22 @@ def run(arguments, command):
     if not command:
         raise ClusterError("run needs a command after --")
     cluster = _start(arguments)
-    child, code = None, 1
+    child, code, guard = None, 1, _guard(cluster)
     try:
-        environment = {**os.environ, VARIABLE: str(cluster.file)}
-        child = subprocess.Popen(command, env=environment)
-        guard = _destroy_when_orphaned(cluster.folder, child.pid)
+        child = subprocess.Popen(command, env={**os.environ, VARIABLE: str(cluster.file)})
+        print(child.pid, file=guard)
         code = child.wait()
     except Interrupted as signalled:
         code = 128 + signalled.args[0]
-    except FileNotFoundError as missing:
-        print(f"cluster.py: {missing}", file=sys.stderr)
+    except OSError as error:
+        print(f"cluster.py: {error}", file=sys.stderr)
         code = 127
     finally:
         _on_signals(signal.SIG_IGN)
         if child and child.poll() is None:
             _end(child)
         cluster.destroy()
-        if child:
-            os.write(guard, b".")
+        print("done", file=guard)
     return code if code >= 0 else 128 - code
 
 

@@ -58,16 +58,14 @@ class Node:
                           ssl_cert_file=self.cluster.tls["certificate"],
                           ssl_key_file=self.cluster.tls["key"])
         lines = [f"{name} = {literal(value)}" for name, value in values.items()]
-        self.conf.write_text("\n".join([*lines, f"include_if_exists = {literal(self.own_conf)}", ""]))
+        self.conf.write_text("\n".join([*lines, f"include = {literal(self.own_conf)}", ""]))
+        self.own_conf.touch()
         postgres.give_away(self.conf)
+        postgres.give_away(self.own_conf)
 
     def own_settings(self):
         """What `set`, `delay` and `follow` changed on this node only."""
-        try:
-            lines = self.own_conf.read_text().splitlines()
-        except FileNotFoundError:
-            return {}
-        return dict(line.split(" = ", 1) for line in lines)
+        return dict(line.split(" = ", 1) for line in self.own_conf.read_text().splitlines())
 
     def set(self, **values):
         """Changes settings of this node and reloads it if it runs; None takes one back."""
@@ -78,7 +76,6 @@ class Node:
             else:
                 settings[name] = literal(value)
         self.own_conf.write_text("".join(f"{k} = {v}\n" for k, v in settings.items()))
-        postgres.give_away(self.own_conf)
         if self.is_running():
             self.ctl("reload")
 
@@ -111,6 +108,8 @@ class Node:
         return self.server_pid() is not None
 
     def start(self):
+        if not self.is_running():
+            self.remove_leftovers()
         log = self.folder / "log"
         try:
             self.ctl("-l", log, "-o", f"-c config_file={self.conf}", "start")
@@ -139,16 +138,21 @@ class Node:
             except ProcessLookupError:
                 pass
         wait_until(lambda: not any(map(postgres.is_alive, family)), f"{self.name} to be gone")
+        self.remove_leftovers()
 
     def remove_leftovers(self):
-        """A killed server leaves a System V segment; line 7 of its pid file names it."""
+        """What a killed server leaves: a System V segment, which line 7 of its pid file names, and that
+        file. Where nobody reaps orphans the dead server still owns its pid, and PostgreSQL would
+        refuse to start because of the file."""
         if self.is_running():
             raise ClusterError(f"{self.name} still runs")
         try:
-            segment = self.pid_file.read_text().split("\n")[6].split()[1]
-        except (OSError, IndexError):
+            lines = self.pid_file.read_text().split("\n")
+        except OSError:
             return
-        postgres.run("ipcrm", "-m", segment, check=False)
+        if len(lines) > 6 and lines[6].split():
+            postgres.run("ipcrm", "-m", lines[6].split()[1], check=False)
+        self.pid_file.unlink()
 
     # SQL and replication.
     def sql(self, text, database="postgres", user="postgres"):

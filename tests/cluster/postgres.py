@@ -48,7 +48,8 @@ def give_away(path):
 def environment(password=None):
     # PG* variables of the caller must not redirect us to another server.
     env = {k: v for k, v in os.environ.items() if not k.startswith("PG") or k.startswith("PGWEIR")}
-    env.update(LC_ALL="C.UTF-8", PGCONNECT_TIMEOUT="10")
+    # The caller's home may be closed to the servers' user, and libpq then gives up on TLS silently.
+    env.update(LC_ALL="C.UTF-8", PGCONNECT_TIMEOUT="10", HOME="/nonexistent")
     if password is not None:
         env["PGPASSWORD"] = password
     return env
