@@ -183,11 +183,13 @@ class Cleanup(Tool):
                                                "--", "sh", "-c", script))
         wait_until(ready.exists, "the command to start")
         cluster = Cluster.load(self.note)
+        self.addCleanup(lambda: cluster.folder.exists() and cluster.destroy())
         processes, segments = traces(cluster)
         return runner, cluster, [*processes, int(ready.read_text())], segments
 
     def test_destroy_leaves_nothing_even_of_a_killed_node(self):
         cluster = Cluster.start(replicas=1, tls=True, note=self.note)
+        self.addCleanup(lambda: cluster.folder.exists() and cluster.destroy())
         processes, segments = traces(cluster)
         subject = postgres.run("openssl", "verify", "-CAfile", cluster.tls["ca"], cluster.tls["certificate"])
         self.assertEqual(subject, f"{cluster.tls['certificate']}: OK")
