@@ -201,7 +201,8 @@ class Cluster:
             except (ClusterError, subprocess.TimeoutExpired):
                 node.kill()
             node.remove_leftovers()
-        shutil.rmtree(self.folder)
+        if self.folder.exists():  # a reboot may have emptied the temporary folder
+            shutil.rmtree(self.folder)
         note = self.info.get("note")
         if note:
             pathlib.Path(note).unlink(missing_ok=True)
