@@ -38,7 +38,7 @@ class Layers(unittest.TestCase):
                 ("routing/a.cpp", "pg_query.h", True), ("migration/rewrite.cpp", "pg_query/pg_query.pb-c.h", True),
                 ("migration/runner.cpp", "pg_query.h", False), ("proxy/a.cpp", "pg_query.h", False),
                 ("proxy/monitor.cpp", "libpq-fe.h", True), ("proxy/monitor/probe.cpp", "postgresql/libpq-fe.h", True),
-                ("proxy/worker.cpp", "libpq-fe.h", False), ("config/loader.cpp", "yaml-cpp/yaml.h", True),
+                ("proxy/libpq.hpp", "libpq-fe.h", True), ("proxy/worker.cpp", "libpq-fe.h", False), ("config/loader.cpp", "yaml-cpp/yaml.h", True),
                 ("proxy/a.cpp", "yaml-cpp/yaml.h", False), ("metrics/a.cpp", "prometheus/registry.h", True),
                 ("proxy/a.cpp", "prometheus/registry.h", False), ("proxy/a.cpp", "spdlog/spdlog.h", True),
                 ("routing/a.cpp", "spdlog/spdlog.h", False), ("proxy/main.cpp", "CLI/CLI.hpp", True),
