@@ -27,6 +27,10 @@ struct position {
     friend bool operator==(const position&, const position&) = default;
 };
 
+// {timeline, LSN} within one system; positions of two systems have no order.
+[[nodiscard]] std::partial_ordering operator<=>(const position& left, const position& right);
+
+// Exactly PostgreSQL's form: two runs of 1 to 8 hexadecimal digits around a slash.
 [[nodiscard]] std::optional<lsn> parse_lsn(std::string_view text);
 [[nodiscard]] std::string to_string(lsn at);
 
