@@ -1,4 +1,5 @@
-// The configuration as plain values, with every default visible. Built by config/loader, read-only afterwards.
+// The configuration as plain values, with every default visible. Built by config/loader, read-only
+// afterwards.
 #pragma once
 
 #include <chrono>
@@ -14,8 +15,8 @@ namespace weir::config {
 using std::chrono::milliseconds;
 using namespace std::chrono_literals;
 
-// libpq's sslmode, for both sides. Towards clients only disable, allow, prefer, require, verify_ca and
-// verify_full (the last two ask for a client certificate) have a meaning.
+// libpq's sslmode, for both sides. Towards clients only disable, allow, prefer, require, verify_ca
+// and verify_full (the last two ask for a client certificate) have a meaning.
 enum class tls_mode : std::uint8_t { disable, allow, prefer, require, verify_ca, verify_full };
 
 struct tls {
@@ -74,7 +75,8 @@ struct pool {
     milliseconds idle_timeout = 10min;
     milliseconds queue_timeout = 120s;
     milliseconds connect_timeout = 15s;
-    milliseconds check_after = 30s;  // an idle server is checked before use after this long; 0: never
+    milliseconds check_after =
+        30s;  // an idle server is checked before use after this long; 0: never
     milliseconds idle_transaction_timeout = 0ms;  // 0: none
     milliseconds client_idle_timeout = 0ms;       // 0: none
     std::uint32_t max_prepared_statements = 200;  // kept per server connection
@@ -136,13 +138,14 @@ enum class targets : std::uint8_t { primary, replicas, replicas_then_primary };
 
 struct rule_match {
     std::optional<bool> vector;
-    std::string kind;                       // "read" or "write"; empty: any
-    std::vector<std::string> tables;        // schema-qualified globs: "features.*"; every named relation must match one
-    std::vector<std::string> functions;     // globs; one of the statement's functions must match
-    std::string database;                   // glob; empty: any
-    std::string user;                       // glob; empty: any
-    std::string application_name;           // glob; empty: any
-    std::string shape;                      // 32 hex digits as SHOW ROUTE prints; empty: any
+    std::string kind;  // "read" or "write"; empty: any
+    std::vector<std::string>
+        tables;  // schema-qualified globs: "features.*"; every named relation must match one
+    std::vector<std::string> functions;  // globs; one of the statement's functions must match
+    std::string database;                // glob; empty: any
+    std::string user;                    // glob; empty: any
+    std::string application_name;        // glob; empty: any
+    std::string shape;                   // 32 hex digits as SHOW ROUTE prints; empty: any
 };
 
 struct rule {
@@ -155,7 +158,8 @@ struct rule {
 
 struct routing {
     std::vector<rule> rules;
-    std::vector<std::string> safe_functions;  // user functions that may run on a replica: "schema.name" or "name"
+    std::vector<std::string>
+        safe_functions;  // user functions that may run on a replica: "schema.name" or "name"
     std::uint64_t trait_cache_bytes = 64ULL << 20;  // over all workers
     std::uint64_t statement_bytes = 64ULL << 20;    // prepared statement texts, over all workers
     std::uint32_t max_parse_bytes = 1U << 20;
