@@ -26,6 +26,7 @@ const char* sentence(errc code) noexcept {
     case errc::scram_bad_proof: return "SCRAM proof is wrong";
     case errc::scram_bad_signature: return "SCRAM signature of the server is wrong";
     case errc::scram_refused: return "server ended the SCRAM exchange with an error";
+    case errc::wrong_password: return "password is wrong";
     case errc::bad_verifier: return "malformed SCRAM-SHA-256 verifier";
     case errc::secret_unusable: return "stored secret cannot be used for this method";
     case errc::crypto: return "cryptographic library refused the operation";

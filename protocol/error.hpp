@@ -47,6 +47,8 @@ enum class errc {
     scram_bad_signature,
     // The server ended the SCRAM exchange with an error of its own.
     scram_refused,
+    // A clear-text or md5 password is wrong.
+    wrong_password,
     // A text that begins like a SCRAM verifier is not one.
     bad_verifier,
     // A secret of this kind cannot be used for this method.

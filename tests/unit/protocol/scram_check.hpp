@@ -1,0 +1,74 @@
+// An exchange between both roles, with a hand on every message.
+#pragma once
+
+#include "protocol/scram_client.hpp"
+#include "protocol/scram_server.hpp"
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace weir::protocol::test {
+
+inline const std::string client_nonce = "rOprNGfwEbeRWgbNEkqO";
+inline const std::string server_nonce = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
+
+struct exchange_outcome {
+    error_code ec;  // the first error of either side
+    std::size_t failed =
+        0;  // the message, from 1, whose reader or the maker of whose answer failed; 0: none
+    std::array<std::string, 4> messages;
+    sha256_digest client_key{};
+};
+
+// Called with the number of each message, from 1, before it arrives.
+using tamper = std::function<void(std::size_t number, std::string& message)>;
+
+inline exchange_outcome run_exchange(
+    scram_client client,
+    scram_server server,
+    const std::string& password,
+    const tamper& change = {}
+) {
+    exchange_outcome outcome;
+    const auto deliver = [&](std::size_t number, std::string message) {
+        if (change) {
+            change(number, message);
+        }
+        outcome.messages.at(number - 1) = message;
+        return message;
+    };
+    const auto fail = [&](std::size_t number, error_code ec) {
+        outcome.failed = number;
+        outcome.ec = ec;
+        return outcome;
+    };
+    const auto server_first = server.first_message(deliver(1, client.first_message()));
+    if (!server_first) {
+        return fail(1, server_first.error());
+    }
+    const auto challenge = client.read_challenge(deliver(2, *server_first));
+    if (!challenge) {
+        return fail(2, challenge.error());
+    }
+    const auto keys = derive_keys(password, challenge->salt, challenge->iterations);
+    if (!keys) {
+        return fail(2, keys.error());
+    }
+    const auto client_final = client.final_message(*keys);
+    if (!client_final) {
+        return fail(2, client_final.error());
+    }
+    const auto server_final = server.final_message(deliver(3, *client_final));
+    if (!server_final) {
+        return fail(3, server_final.error());
+    }
+    if (const auto check_ec = client.check_server(deliver(4, *server_final))) {
+        return fail(4, check_ec);
+    }
+    outcome.client_key = server.client_key();
+    return outcome;
+}
+
+}  // namespace weir::protocol::test
