@@ -43,6 +43,7 @@ constexpr verdict disposition(answer_to to) {
     switch (to) {
     case answer_to::client: return verdict::forward;
     case answer_to::replace: return verdict::replace;
+    case answer_to::client_if_error:
     case answer_to::nobody: break;
     }
     return verdict::swallow;
@@ -77,6 +78,9 @@ ledger_outcome ledger::on_message(std::uint8_t type, std::vector<ledger_entry>& 
     outcome.what = disposition(outcome.entry.to);
     if (type == 'E') {
         outcome.failed = true;
+        if (outcome.entry.to == answer_to::client_if_error) {
+            outcome.what = verdict::forward;
+        }
         copy_in_ = false;
         if (extended(kind)) {
             outcome.completed = true;

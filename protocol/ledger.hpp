@@ -33,8 +33,9 @@ enum class owed : std::uint8_t {
 };
 
 enum class answer_to : std::uint8_t {
-    client,   // forward
-    nobody,   // swallow
+    client,           // forward
+    nobody,           // swallow
+    client_if_error,  // an injected message: only its failure concerns the client
     replace,  // an injected message meant to fail: its ErrorResponse is replaced by the proxy's own
 };
 
@@ -43,6 +44,7 @@ struct ledger_entry {
     answer_to to = answer_to::client;
     std::uint16_t tag = 0;   // the owner's: what the entry is for
     std::uint64_t note = 0;  // the owner's: what to settle when it is answered or dropped
+    std::uint64_t object = 0;  // the owner's: the prepared statement it makes or closes, 0: none
 };
 
 // What to do with a message from the server.

@@ -1,0 +1,21 @@
+// Cancel requests: from a client to the session that its key names, from a session to its server.
+#pragma once
+
+#include "proxy/upstream/pool.hpp"
+#include "proxy/worker.hpp"
+
+#include <string_view>
+
+namespace weir::proxy {
+
+// The 4 bytes of a key, in network order; 0 for any other length, which no session has.
+[[nodiscard]] std::uint32_t cancel_secret(std::string_view key) noexcept;
+
+// Looks for the session on every worker. Nothing is answered, as in PostgreSQL.
+void forward_cancel(worker& from, const cancel_key& key);
+
+// Cancels what the connection's client runs now. The connection is not lent again before the server has closed the
+// cancel connection; if the client has let go of it when that connection is there, nothing is sent.
+void cancel_on_server(worker& home, upstream::connection_ptr target, const upstream::pool_target& server);
+
+}  // namespace weir::proxy

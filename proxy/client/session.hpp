@@ -1,0 +1,225 @@
+// One client from its log-in to its end: reads its messages, decides for each unit which server may have it, borrows a
+// connection, sends. Answers come back through client_link, from the server connection's own reader. One coroutine, on
+// one worker; only wait points are in run(), obtain() and their helpers.
+//
+//     collecting a unit ──> obtaining a connection ──> forwarding ──> collecting …
+//
+// While a connection is held because of a transaction, a pin or an unfinished unit, messages are forwarded as they
+// come. It goes back in ready(), when the ledger is empty and nothing ties the client to it.
+#pragma once
+
+#include "proxy/client/login.hpp"
+#include "proxy/client/session_state.hpp"
+#include "proxy/client/statements.hpp"
+#include "proxy/client/unit.hpp"
+#include "proxy/upstream/connection.hpp"
+#include "proxy/worker.hpp"
+#include "routing/consistency.hpp"
+#include "routing/router.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weir::proxy::client {
+
+enum class session_phase : std::uint8_t { login, idle, waiting, active, closing };
+
+[[nodiscard]] const char* to_string(session_phase phase) noexcept;
+
+class session final : public upstream::client_link {
+public:
+    session(worker& home, std::shared_ptr<stream> peer, peer_address address, std::uint64_t id);
+    ~session();
+
+    // The whole life; the session may be destroyed when it returns.
+    [[nodiscard]] asio::awaitable<void> run();
+
+    // A CancelRequest with this session's key came.
+    void cancel();
+    // Ends it: at once, with a FATAL.
+    void kill(const failure& why);
+    // Ends it as soon as it is between transactions.
+    void stop_when_idle();
+    // The janitor's: deadlines that have passed.
+    void tick(steady_time now);
+
+    struct description {
+        std::uint64_t id = 0;
+        std::string user, database, application_name, address;
+        session_phase phase = session_phase::login;
+        std::string server;  // linked to
+        std::uint32_t server_pid = 0;
+        routing::pin_reason pinned = routing::pin_reason::none;
+        steady_time connected{};
+        steady_time last_request{};
+        std::size_t prepared = 0;
+        bool tls = false;
+        cancel_key key;
+    };
+    [[nodiscard]] description describe() const;
+
+    // client_link
+    void deliver(protocol::bytes_view bytes) override;
+    void settled(std::uint64_t note, outcome how, protocol::bytes_view frame) override;
+    void parameter_changed(std::string_view name, std::string_view value, protocol::bytes_view frame) override;
+    void ready(protocol::backend::transaction_status status) override;
+    void injected_done(const failure* why) override;
+    void error_seen(const protocol::backend::response_fields& fields) override;
+    void lost(const failure& why) override;
+    std::shared_ptr<stream> out() override { return peer_; }
+
+private:
+    // What the main loop has to do next.
+    enum class step : std::uint8_t { read, obtain, wait_for_answers, drain_server, finish };
+
+    // session.cpp: life
+    [[nodiscard]] asio::awaitable<bool> greet(const login_outcome& who);
+    [[nodiscard]] asio::awaitable<void> serve();
+    [[nodiscard]] asio::awaitable<void> finish();
+    void send_welcome();
+    [[nodiscard]] bool database_is_session_pooled() const;
+    void set_phase(session_phase next);
+    void tell(const protocol::diagnostic& what);
+    void send_ready();
+
+    // session_collect.cpp: from bytes to units
+    [[nodiscard]] step advance();
+    [[nodiscard]] step collect();
+    [[nodiscard]] step note(const protocol::frame_part& part);
+    void note_parse(const protocol::frame_part& part);
+    void note_bind(const protocol::frame_part& part);
+    [[nodiscard]] step skip_to_sync();
+    [[nodiscard]] step answer_alone();
+    [[nodiscard]] step unit_complete();
+    [[nodiscard]] bool forwarding() const noexcept;
+    [[nodiscard]] step refuse(const std::string& why);
+    [[nodiscard]] known_text classify(std::string_view text);
+
+    // session_forward.cpp: one message to the server
+    void forward(const protocol::frame_part& part);
+    void forward_query(const protocol::frame_part& part);
+    void forward_parse(const protocol::frame_part& part);
+    void forward_named_parse(const protocol::frame_part& part);
+    void forward_bind(const protocol::frame_part& part);
+    void forward_describe(const protocol::frame_part& part);
+    void forward_execute(const protocol::frame_part& part);
+    void forward_close(const protocol::frame_part& part);
+    void forward_simple(const protocol::frame_part& part);
+    [[nodiscard]] bool ensure_unnamed();
+    [[nodiscard]] bool ensure_named(const statement_ptr& wanted);
+    [[nodiscard]] known_text next_text(std::string_view text);
+    void leaves_behind(const known_text& what);
+    void fail_unit(protocol::sqlstate code, std::string message);
+    void unit_sent();
+
+    // session_effects.cpp: what comes true when the server has answered
+    struct note_record {
+        enum class kind : std::uint8_t { parse, close, unnamed, effects };
+        kind what = kind::effects;
+        bool done = false;
+        bool simple = false;  // a simple Query: succeeded only if no error was seen
+        std::string name;
+        statement_ptr previous;
+        std::uint64_t version = 0;  // of the unnamed statement
+        std::shared_ptr<const routing::traits> traits;
+        std::vector<routing::setting_effect> settings;
+    };
+    [[nodiscard]] std::uint64_t take_note(note_record&& record);
+    [[nodiscard]] static std::vector<routing::setting_effect>
+    settings_from_bind(const routing::traits& what, std::string_view text, std::string_view tail);
+    void note_parameters();
+    [[nodiscard]] std::string_view search_path() const;
+    [[nodiscard]] std::uint64_t effects_of(const known_text& what, std::string_view text, const portal* bound);
+    void apply(const note_record& record);
+    void undo(const note_record& record);
+
+    // session_link.cpp: getting and giving back a connection
+    enum class obtained : std::uint8_t { linked, failed, retry, retry_at_once };
+    [[nodiscard]] asio::awaitable<void> obtain();
+    [[nodiscard]] asio::awaitable<obtained> try_obtain(failure& why);
+    [[nodiscard]] bool obtain_at_once();
+    [[nodiscard]] asio::awaitable<obtained> take_from_pool(routing::route chosen);
+    [[nodiscard]] asio::awaitable<obtained> prepare_link();
+    [[nodiscard]] asio::awaitable<void> injected();
+    void begin_injected();
+    [[nodiscard]] asio::awaitable<bool> wait_for_topology(steady_time deadline);
+    [[nodiscard]] routing::route decide();
+    [[nodiscard]] const routing::judgement& judgement_of(const known_text& text);
+    [[nodiscard]] bool ran_user_function(const known_text& what);
+    [[nodiscard]] bool link_fits(const routing::route& wanted) const;
+    [[nodiscard]] settings_ptr overlay_of(const routing::route& wanted) const;
+    [[nodiscard]] static bool is_starting(const failure& why);
+    void take_route(const routing::route& chosen);
+    void link_to(upstream::connection_ptr which, const routing::route& chosen);
+    void link_ready();
+    void match_parameters();
+    void fail_collected(const failure& why);
+    void let_go();
+    void note_own_write(upstream::connection& left);
+
+    worker& worker_;
+    std::shared_ptr<stream> peer_;
+    peer_address address_;
+    input_buffer input_;
+    protocol::frame_cutter cutter_;
+    std::uint64_t id_;
+    cancel_key key_;
+    std::string user_;
+    std::string database_;
+    std::string application_name_;
+    database_route route_to_;
+    session_phase phase_ = session_phase::login;
+    signal wake_;
+
+    unit unit_;
+    bool unit_decided_ = false;  // the collected unit has its connection
+    bool unit_open_ = false;     // part of a unit has been sent, its Sync has not
+    bool skip_query_ = false;    // with skip_to_sync_: only one Query
+    bool skip_to_sync_ = false;  // the proxy reported an error; PostgreSQL would ignore the rest of the unit
+    bool terminated_ = false;    // Terminate, or end of the stream
+    bool broken_ = false;        // hang up without a word
+    bool stopping_ = false;
+    std::optional<failure> fatal_;
+
+    upstream::connection_ptr link_;
+    upstream::waiter waiter_;
+    upstream::pool* waiting_in_ = nullptr;
+    std::size_t linked_server_ = routing::no_server;
+    settings_ptr linked_overlay_;
+    settings_ptr linked_held_;   // what the session's settings on the server were when it was linked
+    bool link_prepared_ = false;  // settings are made; the client's messages may go
+    routing::pin_reason pinned_ = routing::pin_reason::none;
+    std::optional<failure> injected_failure_;
+    bool injected_under_way_ = false;
+    std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+    bool canceled_ = false;
+
+    statements statements_;
+    session_state state_;
+    parameters_ptr told_;  // ParameterStatus as the client knows them
+    bool standard_strings_ = true;
+    std::deque<note_record> notes_;
+    std::uint64_t first_note_ = 1;
+    bool failed_ = false;        // an error since the last ReadyForQuery
+    std::vector<std::uint8_t> build_;
+
+    routing::session_token token_;
+    std::shared_ptr<upstream::position_probe> token_probe_;
+    bool uses_replicas_ = false;
+    bool wrote_ = false;
+    const routing::policy* rule_ = nullptr;
+    metrics::query_probe* query_probe_ = nullptr;
+    metrics::client_probe* client_probe_ = nullptr;
+    metrics::query_kind query_kind_ = metrics::query_kind::other;
+    steady_time sent_at_{};
+    steady_time connected_{};
+    steady_time last_request_{};
+    steady_time phase_since_{};
+};
+
+}  // namespace weir::proxy::client

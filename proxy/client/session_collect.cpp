@@ -1,0 +1,290 @@
+// From bytes to units: what is looked at before anything is sent.
+#include "protocol/byte_writer.hpp"
+#include "protocol/frontend.hpp"
+#include "proxy/client/session.hpp"
+#include "proxy/client_error.hpp"
+
+#include <array>
+#include <utility>
+
+namespace weir::proxy::client {
+namespace {
+
+using protocol::frame_cutter;
+using protocol::frame_part;
+using protocol::part_kind;
+using protocol::backend::transaction_status;
+namespace frontend = protocol::frontend;
+
+// A unit larger than this is not waited for: what has come decides.
+constexpr std::size_t unit_max = 256U << 10;
+
+bool known_type(std::uint8_t type) {
+    switch (type) {
+    case 'Q':
+    case 'P':
+    case 'B':
+    case 'D':
+    case 'E':
+    case 'C':
+    case 'S':
+    case 'H':
+    case 'F':
+    case 'X':
+    case 'd':
+    case 'c':
+    case 'f': return true;
+    default: return false;
+    }
+}
+
+}  // namespace
+
+bool session::forwarding() const noexcept {
+    return cutter_.in_body() ||
+           (link_ && (unit_decided_ || unit_open_ || pinned_ != routing::pin_reason::none ||
+                      link_->status() != transaction_status::idle || link_->owes().copy_in()));
+}
+
+session::step session::advance() {
+    for (;;) {
+        if (broken_ || fatal_ || terminated_) {
+            return step::finish;
+        }
+        if (skip_to_sync_) {
+            if (const auto next = skip_to_sync(); next != step::obtain) {
+                return next;
+            }
+            continue;
+        }
+        if (!forwarding()) {
+            const auto next = collect();
+            if (next != step::obtain || !obtain_at_once()) {
+                return next;
+            }
+            continue;
+        }
+        const auto view = input_.view();
+        if (view.empty()) {
+            return step::read;
+        }
+        if (!cutter_.in_body() && !known_type(view[0])) {
+            return refuse("invalid frontend message type " + std::to_string(view[0]));
+        }
+        const auto part = cutter_.next(view);
+        if (part.kind == part_kind::incomplete) {
+            return step::read;
+        }
+        if (part.kind == part_kind::violation) {
+            broken_ = true;
+            return step::finish;
+        }
+        forward(part);
+        input_.consume(part.bytes.size());
+        if (link_ && link_->out().pending() > stream::high_water) {
+            return step::drain_server;
+        }
+    }
+}
+
+session::step session::collect() {
+    for (;;) {
+        const auto rest = input_.view().subspan(unit_.scanned);
+        if (rest.empty()) {
+            return step::read;
+        }
+        if (!known_type(rest[0])) {
+            return refuse("invalid frontend message type " + std::to_string(rest[0]));
+        }
+        // A cutter of its own: the member one counts what is forwarded.
+        frame_cutter peek(protocol::side::frontend, {.whole_text = worker_.config->routing.max_parse_bytes});
+        const auto part = peek.next(rest);
+        if (part.kind == part_kind::violation) {
+            broken_ = true;
+            return step::finish;
+        }
+        if (part.kind == part_kind::incomplete) {
+            if (unit_.scanned > unit_max) {
+                unit_.cut = true;
+                return unit_complete();
+            }
+            return step::read;
+        }
+        const auto next = note(part);
+        if (next != step::wait_for_answers) {
+            return next;
+        }
+    }
+}
+
+// wait_for_answers stands for "go on collecting" here.
+session::step session::note(const frame_part& part) {
+    const bool first = unit_.scanned == 0;
+    if (part.kind == part_kind::head && part.type != 'd') {
+        unit_.cut = true;
+        unit_.needs_server = true;
+        if (part.type == 'B') {
+            note_bind(part);
+        } else {
+            unit_.write = true;  // too large to be looked at
+        }
+        return unit_complete();
+    }
+    switch (part.type) {
+    case 'X':
+        if (first) {
+            terminated_ = true;
+            return step::finish;
+        }
+        unit_.cut = true;  // what came before it is still answered
+        return unit_complete();
+    case 'd':
+    case 'c':
+    case 'f':
+        // Outside copy mode PostgreSQL ignores them; a server that may just be entering it must see them in order.
+        if (first) {
+            const auto real = cutter_.next(input_.view());
+            if (link_) {
+                forward(real);
+            }
+            input_.consume(real.bytes.size());
+            return step::wait_for_answers;
+        }
+        break;
+    case 'Q': {
+        const auto query = frontend::query::decode(part.body());
+        if (!query) {
+            return refuse("invalid message format");
+        }
+        unit_.texts.push_back(classify(query->text));
+        unit_.runs(unit_.texts.back());
+        unit_.executes = unit_.needs_server = true;
+        unit_.scanned += part.bytes.size();
+        return unit_complete();
+    }
+    case 'P': note_parse(part); break;
+    case 'B': note_bind(part); break;
+    case 'E': unit_.executes = true; unit_.needs_server = true; break;
+    case 'D': unit_.needs_server = true; break;
+    case 'C': unit_.needs_server = unit_.needs_server || part.body().size() < 2 || part.body()[0] != 'S' || part.body()[1] == 0; break;
+    case 'F': unit_.write = unit_.executes = unit_.needs_server = true; break;
+    default: break;
+    }
+    if (broken_ || fatal_) {
+        return step::finish;
+    }
+    unit_.scanned += part.bytes.size();
+    if (part.type == 'S' || part.type == 'F') {
+        return unit_complete();
+    }
+    if (part.type == 'H') {
+        if (!unit_.needs_server) {
+            return step::wait_for_answers;
+        }
+        unit_.cut = true;
+        // What follows is not known yet. Nothing that ran may have to be undone because a write comes behind it.
+        unit_.write = unit_.write || unit_.executes;
+        return unit_complete();
+    }
+    return step::wait_for_answers;
+}
+
+void session::note_parse(const frame_part& part) {
+    const auto parse = frontend::parse::decode(part.body());
+    if (!parse) {
+        (void)refuse("invalid message format");
+        return;
+    }
+    unit_.needs_server = true;
+    unit_.texts.push_back(classify(parse->text));
+    unit_.named.emplace_back(std::string(parse->name), unit_.texts.size() - 1);
+    unit_.runs(unit_.texts.back());
+}
+
+void session::note_bind(const frame_part& part) {
+    const auto bind = frontend::bind_head::decode(part.body());
+    if (!bind) {
+        (void)refuse("invalid message format");
+        return;
+    }
+    unit_.needs_server = true;
+    for (auto i = unit_.named.size(); i-- > 0;) {
+        if (unit_.named[i].first == bind->statement) {
+            return;  // counted at its Parse
+        }
+    }
+    if (bind->statement.empty()) {
+        if (statements_.unnamed.version != 0) {
+            unit_.runs(statements_.unnamed.known);
+        }
+        return;
+    }
+    if (const auto* known = statements_.find(bind->statement)) {
+        unit_.runs({(*known)->shape, (*known)->traits});
+    }
+}
+
+session::step session::unit_complete() {
+    if (!unit_.needs_server && !link_) {
+        return answer_alone();
+    }
+    return step::obtain;
+}
+
+// Nothing but Close of named statements, Flush and Sync.
+session::step session::answer_alone() {
+    constexpr std::array<std::uint8_t, 5> close_complete{'3', 0, 0, 0, 4};
+    auto rest = input_.view().first(unit_.scanned);
+    frame_cutter cutter(protocol::side::frontend);
+    while (!rest.empty()) {
+        const auto part = cutter.next(rest);
+        if (part.type == 'C') {
+            if (const auto close = frontend::close::decode(part.body())) {
+                statements_.erase(close->name);
+                peer_->write(close_complete);
+            }
+        } else if (part.type == 'S') {
+            send_ready();
+        }
+        rest = rest.subspan(part.bytes.size());
+    }
+    input_.consume(unit_.scanned);
+    unit_.clear();
+    return terminated_ ? step::finish : collect();
+}
+
+session::step session::skip_to_sync() {
+    for (;;) {
+        const auto view = input_.view();
+        const auto part = cutter_.next(view);
+        if (part.kind == part_kind::incomplete) {
+            return step::read;
+        }
+        if (part.kind == part_kind::violation) {
+            broken_ = true;
+            return step::finish;
+        }
+        if (part.type == 'X' && part.kind == part_kind::whole) {
+            terminated_ = true;
+            return step::finish;
+        }
+        input_.consume(part.bytes.size());
+        if (part.last && part.type == (skip_query_ ? 'Q' : 'S')) {
+            skip_to_sync_ = skip_query_ = false;
+            send_ready();
+            return step::obtain;  // go on
+        }
+    }
+}
+
+session::step session::refuse(const std::string& why) {
+    // As PostgreSQL: FATAL, and the connection ends.
+    fatal_ = failure{errc::client_protocol, why, std::nullopt};
+    return step::finish;
+}
+
+known_text session::classify(std::string_view text) {
+    return worker_.classifier.classify(text, standard_strings_);
+}
+
+}  // namespace weir::proxy::client

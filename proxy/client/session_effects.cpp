@@ -1,0 +1,171 @@
+// What a message of the client changes in its session, kept until the server has answered: then it comes true, or is
+// taken back.
+#include "protocol/frontend.hpp"
+#include "proxy/client/session.hpp"
+#include "routing/session_effects.hpp"
+#include "routing/sql_parser.hpp"
+
+#include <utility>
+
+namespace weir::proxy::client {
+namespace {
+
+using protocol::backend::transaction_status;
+using routing::statement_kind;
+
+bool changes_session(const routing::traits& what) {
+    return !what.settings.empty() || what.discards_all || what.deallocates_all;
+}
+
+bool controls_transaction(const routing::traits& what) {
+    return what.ends_transaction || !what.savepoints.empty();
+}
+
+}  // namespace
+
+std::uint64_t session::take_note(note_record&& record) {
+    notes_.push_back(std::move(record));
+    return first_note_ + notes_.size() - 1;
+}
+
+std::uint64_t session::effects_of(const known_text& what, std::string_view text, const portal* bound) {
+    const auto& traits = *what.traits;
+    const bool changes = changes_session(traits);
+    if (!changes && !(controls_transaction(traits) && (state_.changed_in_transaction() || !notes_.empty()))) {
+        return 0;
+    }
+    if (changes && traits.statements > 1 && (traits.ends_transaction || !traits.savepoints.empty())) {
+        // Which of them came to pass if one fails is not told; the server keeps its client.
+        link_->needs_reset();
+        pinned_ = pinned_ == routing::pin_reason::none ? routing::pin_reason::setting_unknown : pinned_;
+    }
+    note_record record{.what = note_record::kind::effects, .simple = bound == nullptr, .traits = what.traits};
+    if (bound != nullptr && !bound->settings.empty()) {
+        record.settings = bound->settings;
+    } else if (traits.settings_from_text) {
+        record.settings = routing::read_settings(bound != nullptr ? std::string_view(statements_.unnamed.text) : text);
+    } else {
+        record.settings = traits.settings;
+    }
+    return take_note(std::move(record));
+}
+
+std::vector<routing::setting_effect>
+session::settings_from_bind(const routing::traits& what, std::string_view text, std::string_view tail) {
+    auto effects = what.settings_from_text ? routing::read_settings(text) : what.settings;
+    for (auto& effect : effects) {
+        if (effect.parameter == 0) {
+            continue;
+        }
+        const auto value = protocol::frontend::read_bind_parameter(tail, effect.parameter);
+        // Text has the same bytes in both formats.
+        if (value && !value->null) {
+            effect.value = routing::setting_value(effect.name, value->value);
+        } else {
+            effect.action = routing::setting_action::reset;  // set_config(…, NULL, …)
+        }
+    }
+    return effects;
+}
+
+void session::settled(std::uint64_t note, outcome how, protocol::bytes_view /*frame*/) {
+    auto& record = notes_[note - first_note_];
+    record.done = true;
+    const bool good = how == outcome::answered && !(record.simple && failed_);
+    if (good) {
+        apply(record);
+    } else {
+        undo(record);
+    }
+    while (!notes_.empty() && notes_.front().done) {
+        notes_.pop_front();
+        ++first_note_;
+    }
+}
+
+void session::apply(const note_record& record) {
+    if (record.what != note_record::kind::effects) {
+        return;
+    }
+    const auto& traits = *record.traits;
+    state_.apply(record.settings);
+    if (traits.discards_all) {
+        state_.discard_all();
+    }
+    if (traits.deallocates_all && link_) {
+        statements_.clear();
+        link_->forget_statements();
+    }
+    switch (traits.kind) {
+    case statement_kind::commit:
+        // COMMIT of a failed transaction is a ROLLBACK.
+        if (link_ && link_->status() == transaction_status::failed) {
+            state_.rollback();
+        } else {
+            state_.commit();
+        }
+        break;
+    case statement_kind::prepare_transaction: state_.commit(); break;
+    case statement_kind::rollback: state_.rollback(); break;
+    case statement_kind::savepoint: state_.savepoint(traits.savepoints.front()); break;
+    case statement_kind::release: state_.release(traits.savepoints.front()); break;
+    case statement_kind::rollback_to: state_.rollback_to(traits.savepoints.front()); break;
+    default: break;
+    }
+}
+
+void session::undo(const note_record& record) {
+    switch (record.what) {
+    case note_record::kind::parse: statements_.erase(record.name); break;
+    case note_record::kind::close:
+        if (record.previous) {
+            statements_.set(record.name, record.previous);
+        }
+        break;
+    case note_record::kind::unnamed:
+        if (statements_.unnamed.version == record.version) {
+            statements_.drop_unnamed();
+        }
+        if (link_ && link_->unnamed_owner == record.version) {
+            link_->unnamed_owner = 0;
+        }
+        break;
+    case note_record::kind::effects: break;
+    }
+}
+
+void session::error_seen(const protocol::backend::response_fields& fields) {
+    failed_ = true;
+    worker_.probe.error(fields.sqlstate().text(), metrics::error_origin::server);
+}
+
+void session::parameter_changed(std::string_view name, std::string_view value, protocol::bytes_view frame) {
+    told_ = worker_.parameters.with(told_, name, value);
+    note_parameters();
+    peer_->write(frame);
+}
+
+std::string_view session::search_path() const {
+    if (state_.wanted()) {
+        for (const auto& item : *state_.wanted()) {
+            if (item.name == "search_path") {
+                return item.apply;
+            }
+        }
+    }
+    return {};
+}
+
+void session::note_parameters() {
+    const auto value = [&](std::string_view name) -> std::string_view {
+        const auto found = told_->find(name);
+        return found == told_->end() ? std::string_view{} : std::string_view(found->second);
+    };
+    const auto encoding = value("client_encoding");
+    const bool plain = encoding != "SJIS" && encoding != "BIG5" && encoding != "GBK" && encoding != "GB18030" &&
+                       encoding != "UHC" && encoding != "JOHAB" && encoding != "SHIFT_JIS_2004";
+    standard_strings_ = plain && value("standard_conforming_strings") != "off";
+    application_name_ = value("application_name");
+}
+
+}  // namespace weir::proxy::client

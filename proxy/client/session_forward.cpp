@@ -1,0 +1,361 @@
+// One message of the client on its way to the server: names are translated, what the server lacks is put in front, the
+// ledger is told. Everything else about the bytes stays as it came.
+#include "protocol/byte_writer.hpp"
+#include "protocol/frontend.hpp"
+#include "proxy/client/session.hpp"
+#include "proxy/client_error.hpp"
+#include "routing/sql_parser.hpp"
+
+#include <utility>
+
+namespace weir::proxy::client {
+namespace {
+
+using protocol::answer_to;
+using protocol::frame_part;
+using protocol::ledger_entry;
+using protocol::owed;
+using protocol::part_kind;
+using upstream::purpose;
+using upstream::tag;
+namespace frontend = protocol::frontend;
+namespace sqlstates = protocol::sqlstates;
+
+constexpr bool is_extended(std::uint8_t type) {
+    return type == 'P' || type == 'B' || type == 'D' || type == 'E' || type == 'C' || type == 'H';
+}
+
+}  // namespace
+
+void session::forward(const frame_part& part) {
+    if (!link_) {
+        return;  // the rest of a message whose server is gone
+    }
+    if (part.kind == part_kind::body) {
+        link_->send_piece(part.bytes);
+        return;
+    }
+    const auto& owes = link_->owes();
+    if (owes.copy_in() && (part.type == 'S' || part.type == 'H')) {
+        return;  // PostgreSQL ignores them in copy-in mode
+    }
+    if (owes.skipping() && part.type != 'S' && part.type != 'X') {
+        return;  // and everything up to Sync behind an error
+    }
+    sent_at_ = sent_at_ == steady_time{} ? std::chrono::steady_clock::now() : sent_at_;
+    set_phase(session_phase::active);
+    if (is_extended(part.type)) {
+        unit_open_ = true;
+    }
+    switch (part.type) {
+    case 'Q': forward_query(part); break;
+    case 'P': forward_parse(part); break;
+    case 'B': forward_bind(part); break;
+    case 'D': forward_describe(part); break;
+    case 'E': forward_execute(part); break;
+    case 'C': forward_close(part); break;
+    case 'X': terminated_ = true; break;
+    default: forward_simple(part); break;
+    }
+}
+
+void session::forward_simple(const frame_part& part) {
+    switch (part.type) {
+    case 'S':
+        (void)link_->send({.kind = owed::sync, .tag = tag(purpose::client)}, part.bytes);
+        unit_sent();
+        break;
+    case 'H':
+    case 'd': link_->send_unanswered(part.bytes); break;
+    case 'c':
+    case 'f': (void)link_->send({.kind = owed::copy_end, .tag = tag(purpose::client)}, part.bytes); break;
+    case 'F':
+        wrote_ = true;
+        link_->may_be_dirty();
+        (void)link_->send({.kind = owed::function_call, .tag = tag(purpose::client)}, part.bytes);
+        unit_sent();
+        break;
+    default: break;
+    }
+}
+
+void session::unit_sent() {
+    unit_open_ = false;
+    unit_decided_ = false;
+    unit_.clear();
+}
+
+known_text session::next_text(std::string_view text) {
+    if (unit_.next_text < unit_.texts.size()) {
+        return std::move(unit_.texts[unit_.next_text++]);
+    }
+    return classify(text);
+}
+
+void session::forward_query(const frame_part& part) {
+    statements_.drop_unnamed();
+    link_->unnamed_owner = 0;
+    std::uint64_t note = 0;
+    if (part.kind == part_kind::head) {
+        leaves_behind(classifier::unknown());
+    } else if (const auto query = frontend::query::decode(part.body())) {
+        const auto known = next_text(query->text);
+        leaves_behind(known);
+        note = effects_of(known, query->text, nullptr);
+    } else {
+        (void)refuse("invalid message format");
+        return;
+    }
+    const ledger_entry entry{
+        .kind = owed::query, .tag = tag(note != 0 ? purpose::noted : purpose::client), .note = note};
+    (void)link_->send(entry, part.bytes);
+    unit_sent();
+}
+
+void session::leaves_behind(const known_text& what) {
+    const auto& traits = *what.traits;
+    if (!traits.replica_by_syntax()) {
+        wrote_ = true;
+    }
+    switch (traits.pin) {
+    case routing::pin_reason::none: break;
+    case routing::pin_reason::unparsed: link_->needs_reset(); break;
+    case routing::pin_reason::function: link_->may_be_dirty(); break;
+    default:
+        link_->needs_reset();
+        if (pinned_ == routing::pin_reason::none) {
+            pinned_ = traits.pin;
+            worker_.probe.pins(routing::name_of(pinned_)).add(1);
+        }
+        break;
+    }
+    if (ran_user_function(what)) {
+        link_->may_be_dirty();
+    }
+}
+
+void session::fail_unit(protocol::sqlstate code, std::string message) {
+    std::vector<std::uint8_t> text;
+    protocol::byte_writer writer(text);
+    protocol::diagnostic what;
+    what.code = code;
+    what.message = std::move(message);
+    protocol::backend::encode_error(writer, what);
+    link_->fail_unit(std::move(text));
+}
+
+void session::forward_parse(const frame_part& part) {
+    if (part.kind == part_kind::head) {
+        // Too large to keep: it lives on this server alone, under the client's own name.
+        link_->needs_reset();
+        pinned_ = pinned_ == routing::pin_reason::none ? routing::pin_reason::large_statement : pinned_;
+        statements_.drop_unnamed();
+        link_->unnamed_owner = 0;
+        (void)link_->send({.kind = owed::parse, .tag = tag(purpose::client)}, part.bytes);
+        return;
+    }
+    const auto parse = frontend::parse::decode(part.body());
+    if (!parse) {
+        (void)refuse("invalid message format");
+        return;
+    }
+    if (!parse->name.empty()) {
+        forward_named_parse(part);
+        return;
+    }
+    auto& unnamed = statements_.unnamed;
+    unnamed.known = next_text(parse->text);
+    unnamed.text.assign(parse->text);
+    unnamed.oids.assign(parse->oids);
+    unnamed.version = worker_.next_unnamed++;
+    link_->unnamed_owner = unnamed.version;
+    const auto note = take_note({.what = note_record::kind::unnamed, .version = unnamed.version});
+    (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, part.bytes);
+}
+
+void session::forward_named_parse(const frame_part& part) {
+    const auto parse = *frontend::parse::decode(part.body());
+    auto known = next_text(parse.text);
+    if (statements_.find(parse.name) != nullptr) {
+        fail_unit(sqlstates::duplicate_statement, "prepared statement \"" + std::string(parse.name) + "\" already exists");
+        return;
+    }
+    const statement_registry::request wanted{parse.text, parse.oids, search_path()};
+    auto shared = worker_.statements.find(wanted);
+    if (!shared) {
+        shared = worker_.statements.add(wanted, known.shape, std::move(known.traits));
+    }
+    if (!shared) {
+        fail_unit(
+            sqlstates::limit_exceeded, "too many prepared statement texts are held; see routing.statement_cache"
+        );
+        return;
+    }
+    const auto note =
+        take_note({.what = note_record::kind::parse, .name = std::string(parse.name), .traits = shared->traits});
+    statements_.set(parse.name, shared);
+    if (link_->statements.use(shared->id)) {
+        (void)link_->answer_locally(purpose::parse_complete, note);
+        return;
+    }
+    link_->prepare_parse(shared);
+    build_.clear();
+    protocol::byte_writer writer(build_);
+    frontend::parse{shared->server_name, parse.text, parse.oids}.encode(writer);
+    (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note, .object = shared->id}, build_);
+}
+
+bool session::ensure_named(const statement_ptr& wanted) {
+    if (link_->statements.use(wanted->id)) {
+        return true;
+    }
+    worker_.probe.prepared_replayed();
+    return link_->replay(wanted);
+}
+
+bool session::ensure_unnamed() {
+    const auto& unnamed = statements_.unnamed;
+    if (unnamed.version == 0) {
+        fail_unit(sqlstates::invalid_statement_name, "unnamed prepared statement does not exist");
+        return false;
+    }
+    if (link_->unnamed_owner == unnamed.version) {
+        return true;
+    }
+    link_->unnamed_owner = unnamed.version;
+    build_.clear();
+    protocol::byte_writer writer(build_);
+    frontend::parse{{}, unnamed.text, unnamed.oids}.encode(writer);
+    return link_->send({.kind = owed::parse, .to = answer_to::client_if_error, .tag = tag(purpose::replay)}, build_);
+}
+
+void session::forward_bind(const frame_part& part) {
+    const auto head = frontend::bind_head::decode(part.body());
+    if (!head) {
+        (void)refuse("invalid message format");
+        return;
+    }
+    statement_ptr named;
+    if (head->statement.empty()) {
+        if (!ensure_unnamed()) {
+            unit_open_ = true;
+            return;
+        }
+    } else if (const auto* found = statements_.find(head->statement)) {
+        named = *found;
+        (void)ensure_named(named);
+    } else if (pinned_ == routing::pin_reason::none) {
+        fail_unit(
+            sqlstates::invalid_statement_name, "prepared statement \"" + std::string(head->statement) + "\" does not exist"
+        );
+        return;
+    }
+    auto& bound = statements_.bind(head->portal);
+    bound.known = named ? known_text{named->shape, named->traits}
+                        : head->statement.empty() ? statements_.unnamed.known : classifier::unknown();
+    bound.settings.clear();
+    if (!bound.known.traits->settings.empty() && part.kind == part_kind::whole) {
+        bound.settings = settings_from_bind(
+            *bound.known.traits, named ? named->text : statements_.unnamed.text,
+            protocol::as_text(part.body().subspan(head->size))
+        );
+    }
+    ledger_entry entry{.kind = owed::bind, .tag = tag(purpose::client)};
+    if (!named) {
+        (void)link_->send(entry, part.bytes);
+        return;
+    }
+    entry.object = named->id;
+    build_.clear();
+    protocol::byte_writer writer(build_);
+    const auto rest = part.body().subspan(head->size);
+    const auto length = part.length - 1 - head->statement.size() + named->server_name.size();
+    writer.u8('B');
+    writer.u32(static_cast<std::uint32_t>(length));
+    writer.cstring(head->portal);
+    writer.cstring(named->server_name);
+    writer.bytes(rest);
+    (void)link_->send(entry, build_);
+}
+
+void session::forward_describe(const frame_part& part) {
+    const auto describe = frontend::describe::decode(part.body());
+    if (!describe) {
+        (void)refuse("invalid message format");
+        return;
+    }
+    if (describe->object == frontend::object::portal) {
+        (void)link_->send({.kind = owed::describe_portal, .tag = tag(purpose::client)}, part.bytes);
+        return;
+    }
+    ledger_entry entry{.kind = owed::describe_statement, .tag = tag(purpose::client)};
+    if (describe->name.empty()) {
+        if (ensure_unnamed()) {
+            (void)link_->send(entry, part.bytes);
+        }
+        return;
+    }
+    const auto* found = statements_.find(describe->name);
+    if (found == nullptr) {
+        if (pinned_ != routing::pin_reason::none) {
+            (void)link_->send(entry, part.bytes);
+            return;
+        }
+        fail_unit(
+            sqlstates::invalid_statement_name, "prepared statement \"" + std::string(describe->name) + "\" does not exist"
+        );
+        return;
+    }
+    const statement_ptr named = *found;
+    (void)ensure_named(named);
+    entry.object = named->id;
+    build_.clear();
+    protocol::byte_writer writer(build_);
+    frontend::describe{frontend::object::statement, named->server_name}.encode(writer);
+    (void)link_->send(entry, build_);
+}
+
+void session::forward_execute(const frame_part& part) {
+    const auto execute = frontend::execute::decode(part.body());
+    if (!execute) {
+        (void)refuse("invalid message format");
+        return;
+    }
+    std::uint64_t note = 0;
+    if (const auto* bound = statements_.find_portal(execute->portal)) {
+        leaves_behind(bound->known);
+        note = effects_of(bound->known, {}, bound);
+    }
+    (void)link_->send(
+        {.kind = owed::execute, .tag = tag(note != 0 ? purpose::noted : purpose::client), .note = note}, part.bytes
+    );
+}
+
+void session::forward_close(const frame_part& part) {
+    const auto close = frontend::close::decode(part.body());
+    if (!close) {
+        (void)refuse("invalid message format");
+        return;
+    }
+    if (close->object == frontend::object::portal) {
+        (void)link_->send({.kind = owed::close, .tag = tag(purpose::client)}, part.bytes);
+        return;
+    }
+    if (close->name.empty()) {
+        statements_.drop_unnamed();
+        link_->unnamed_owner = 0;
+        (void)link_->send({.kind = owed::close, .tag = tag(purpose::client)}, part.bytes);
+        return;
+    }
+    auto previous = statements_.erase(close->name);
+    if (!previous && pinned_ != routing::pin_reason::none) {
+        (void)link_->send({.kind = owed::close, .tag = tag(purpose::client)}, part.bytes);
+        return;
+    }
+    const auto note = take_note(
+        {.what = note_record::kind::close, .name = std::string(close->name), .previous = std::move(previous)}
+    );
+    (void)link_->answer_locally(purpose::close_complete, note);
+}
+
+}  // namespace weir::proxy::client

@@ -1,0 +1,493 @@
+// Getting a connection for a unit, and giving it back.
+#include "protocol/byte_writer.hpp"
+#include "proxy/client/session.hpp"
+#include "proxy/client_error.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+namespace weir::proxy::client {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::backend::transaction_status;
+using routing::route_kind;
+
+// A server that could not be reached is not asked again at once.
+constexpr auto retry_pause = 100ms;
+
+metrics::query_kind kind_of(const routing::traits& what) {
+    if (what.is_vector_search) {
+        return metrics::query_kind::vector;
+    }
+    switch (what.kind) {
+    case routing::statement_kind::read: return metrics::query_kind::read;
+    case routing::statement_kind::write: return metrics::query_kind::write;
+    case routing::statement_kind::begin:
+    case routing::statement_kind::commit:
+    case routing::statement_kind::rollback: return metrics::query_kind::transaction;
+    default: return metrics::query_kind::other;
+    }
+}
+
+}  // namespace
+
+routing::route session::decide() {
+    static const known_text nothing = classifier::unknown();
+    auto& cluster = *route_to_.cluster;
+    const bool must_write = unit_.write || unit_.several || unit_.decisive == nullptr ||
+                            pinned_ != routing::pin_reason::none;
+    const auto& text = must_write && !(unit_.decisive != nullptr && !unit_.decisive->traits->replica_by_syntax())
+                           ? nothing
+                           : *unit_.decisive;
+    auto judged = routing::judgement_reason::safe;
+    if (text.traits->replica_by_syntax()) {
+        judged = judgement_of(text).reason;
+    }
+    query_kind_ = kind_of(unit_.decisive != nullptr ? *unit_.decisive->traits : *nothing.traits);
+    const routing::route_request request{
+        .statement = *text.traits,
+        .key = text.shape,
+        .judged = judged,
+        .asked = {},
+        .session = {database_, user_, application_name_, "public"},
+        .token = token_probe_ ? token_probe_->token : token_,
+        .rules = *worker_.rules,
+        .cluster = *cluster.topology,
+        .loads = cluster.loads,
+        .now = worker_.now(),
+        .random = worker_.random,
+    };
+    return routing::decide(request);
+}
+
+const routing::judgement& session::judgement_of(const known_text& text) {
+    auto& view = worker_.catalog_of(*route_to_.cluster, route_to_.server_database);
+    return view.judgements.get(text.shape, *text.traits, view.catalog, *worker_.safe_functions);
+}
+
+bool session::ran_user_function(const known_text& what) {
+    if (what.traits->functions.empty() || route_to_.cluster == nullptr) {
+        return false;
+    }
+    const auto reason = judgement_of(what).reason;
+    return reason == routing::judgement_reason::user_function || reason == routing::judgement_reason::body;
+}
+
+bool session::link_fits(const routing::route& wanted) const {
+    if (wanted.kind != route_kind::server || linked_server_ == routing::no_server) {
+        return false;
+    }
+    // What may run on a replica may run on the primary too, behind the client's earlier statements there.
+    const auto& topology = *route_to_.cluster->topology;
+    const bool on_primary = linked_server_ == topology.primary;
+    return (linked_server_ == wanted.server || on_primary) && overlay_of(wanted) == linked_overlay_;
+}
+
+settings_ptr session::overlay_of(const routing::route& wanted) const {
+    if (wanted.rule == nullptr || wanted.rule->settings->empty()) {
+        return nullptr;
+    }
+    return worker_.overlay_of(*wanted.rule);
+}
+
+bool session::obtain_at_once() {
+    if (link_ && unit_.decisive == nullptr && !unit_.write) {
+        unit_decided_ = true;  // a Sync alone, or what belongs to the unit before
+        return true;
+    }
+    const auto chosen = decide();
+    if (link_) {
+        if (!link_fits(chosen)) {
+            return false;
+        }
+        take_route(chosen);
+        unit_decided_ = true;
+        return true;
+    }
+    if (chosen.kind != route_kind::server) {
+        return false;
+    }
+    auto& pool = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_);
+    const auto wanted = worker_.settings.overlaid(state_.wanted(), overlay_of(chosen));
+    auto taken = pool.try_take(id_, wanted);
+    if (!taken) {
+        return false;
+    }
+    take_route(chosen);
+    link_to(std::move(taken), chosen);
+    worker_.probe_wait(*route_to_.cluster, chosen.server, 0ns);
+    const auto check_after = route_to_.cluster->config->pool.check_after;
+    if (link_->settings != wanted || link_->dirty_for(id_) ||
+        (check_after != 0ms && worker_.coarse_now - link_->idle_since > check_after)) {
+        return false;  // obtain() goes on with this connection
+    }
+    link_ready();
+    return true;
+}
+
+void session::link_to(upstream::connection_ptr which, const routing::route& chosen) {
+    link_ = std::move(which);
+    link_->attach(*this);
+    linked_server_ = chosen.server;
+    linked_overlay_ = overlay_of(chosen);
+    link_prepared_ = false;
+    wrote_ = false;
+    worker_.in_flight(*route_to_.cluster, chosen.server, +1);
+}
+
+void session::link_ready() {
+    state_.linked();
+    match_parameters();
+    unit_decided_ = true;
+    linked_held_ = state_.held();
+    link_prepared_ = true;
+}
+
+void session::take_route(const routing::route& chosen) {
+    rule_ = chosen.rule;
+    worker_.count_route(*route_to_.cluster, chosen);
+    query_probe_ = &worker_.query_probe(*route_to_.cluster, chosen);
+    uses_replicas_ = uses_replicas_ || chosen.consistency.level != config::consistency_level::strong;
+}
+
+void session::match_parameters() {
+    if (link_->parameters == told_) {
+        return;
+    }
+    build_.clear();
+    protocol::byte_writer writer(build_);
+    for (const auto& [name, value] : *link_->parameters) {
+        const auto known = told_ ? told_->find(name) : parameter_map::const_iterator{};
+        if (!told_ || known == told_->end() || known->second != value) {
+            protocol::backend::parameter_status{name, value}.encode(writer);
+        }
+    }
+    const bool greeting = phase_ == session_phase::login || !told_;
+    told_ = link_->parameters;
+    note_parameters();
+    if (!greeting) {
+        peer_->write(build_);
+    }
+}
+
+asio::awaitable<void> session::obtain() {
+    input_.keep();
+    // An earlier unit is still being answered by a server that may not have this one: its client's order is kept.
+    while (link_ && link_prepared_) {
+        co_await wake_.wait();
+        if (fatal_ || broken_ || forwarding()) {
+            co_return;
+        }
+        if (obtain_at_once()) {
+            co_return;
+        }
+    }
+    canceled_ = false;
+    set_phase(session_phase::waiting);
+    const auto deadline = worker_.now() + route_to_.cluster->config->failover.wait;
+    failure why{errc::no_primary, "cluster " + route_to_.cluster->config->name, std::nullopt};
+    auto done = obtained::retry;
+    while (done == obtained::retry && !fatal_ && !broken_) {
+        if (canceled_) {
+            fail_collected({errc::canceled_in_queue, {}, std::nullopt});
+            break;
+        }
+        done = co_await try_obtain(why);
+        if (done == obtained::retry_at_once) {
+            done = obtained::retry;
+            continue;
+        }
+        if (done != obtained::retry) {
+            break;
+        }
+        const bool in_time = co_await wait_for_topology(deadline);
+        if (!in_time) {
+            fail_collected(why);
+            break;
+        }
+    }
+    if (phase_ == session_phase::waiting) {
+        set_phase(link_ ? session_phase::active : session_phase::idle);
+    }
+}
+
+// One attempt. `why` is what to say if there is no time for another one.
+asio::awaitable<session::obtained> session::try_obtain(failure& why) {
+    if (!link_) {
+        const auto chosen = decide();
+        if (chosen.kind == route_kind::no_replica) {
+            fail_collected({errc::no_replica, {}, std::nullopt});
+            co_return obtained::failed;
+        }
+        if (chosen.kind == route_kind::wait_for_primary) {
+            co_return obtained::retry;
+        }
+        if (chosen.kind == route_kind::wait_for_token) {
+            wake_.clear();
+            co_await wake_.wait();
+            const auto again = co_await try_obtain(why);
+            co_return again;
+        }
+        take_route(chosen);
+        const auto taken = co_await take_from_pool(chosen);
+        if (taken != obtained::linked) {
+            if (waiter_.failed) {
+                why = *waiter_.failed;
+            }
+            co_return taken;
+        }
+    }
+    const auto prepared = co_await prepare_link();
+    co_return prepared;
+}
+
+asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen) {
+    auto& pool = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_);
+    const auto wanted = worker_.settings.overlaid(state_.wanted(), overlay_of(chosen));
+    const auto began = worker_.now();
+    waiter_.failed.reset();
+    waiter_.granted = pool.try_take(id_, wanted);
+    if (!waiter_.granted) {
+        wake_.clear();
+        waiting_in_ = &pool;
+        pool.enqueue(waiter_);
+        while (!waiter_.granted && !waiter_.failed) {
+            co_await wake_.wait();
+        }
+        waiting_in_ = nullptr;
+    }
+    worker_.probe_wait(*route_to_.cluster, chosen.server, worker_.now() - began);
+    if (waiter_.granted) {
+        auto granted = std::exchange(waiter_.granted, nullptr);
+        if (fatal_ || broken_) {
+            granted->attach(*this);
+            granted->release();
+            co_return obtained::failed;
+        }
+        if (granted->state() == upstream::connection_state::closed) {
+            waiter_.failed = failure{errc::server_lost, granted->who.server, std::nullopt};
+            co_return obtained::retry;
+        }
+        link_to(std::move(granted), chosen);
+        co_return obtained::linked;
+    }
+    if (waiter_.failed->code == errc::client_gone || fatal_) {
+        broken_ = !fatal_;
+        co_return obtained::failed;
+    }
+    if (waiter_.failed->code == errc::server_unavailable || waiter_.failed->code == errc::server_lost || is_starting(*waiter_.failed)) {
+        worker_.server_failed(*route_to_.cluster, chosen.server);
+        co_return obtained::retry;
+    }
+    fail_collected(*waiter_.failed);
+    co_return obtained::failed;
+}
+
+bool session::is_starting(const failure& why) {
+    return why.diagnostic && (why.diagnostic->code == protocol::sqlstates::cannot_connect_now ||
+                              why.diagnostic->code == protocol::sqlstates::admin_shutdown ||
+                              why.diagnostic->code == protocol::sqlstates::crash_shutdown);
+}
+
+// Retry: the connection was lost before anything of the client's was sent.
+asio::awaitable<session::obtained> session::prepare_link() {
+    const auto check_after = route_to_.cluster->config->pool.check_after;
+    injected_failure_.reset();
+    if (check_after != 0ms && worker_.coarse_now - link_->idle_since > check_after) {
+        begin_injected();
+        link_->check();
+        co_await injected();
+        if (!link_) {
+            co_return obtained::retry_at_once;
+        }
+    }
+    const auto wanted = worker_.settings.overlaid(state_.wanted(), linked_overlay_);
+    begin_injected();
+    if (!link_->bring_settings(wanted)) {
+        co_await injected();
+        if (!link_) {
+            co_return obtained::retry_at_once;
+        }
+        if (injected_failure_) {
+            const auto why = *injected_failure_;
+            let_go();
+            fail_collected(why);
+            co_return obtained::failed;
+        }
+    }
+    injected_under_way_ = false;
+    link_ready();
+    co_return obtained::linked;
+}
+
+asio::awaitable<void> session::injected() {
+    while (injected_under_way_ && link_) {
+        co_await wake_.wait();
+    }
+    injected_under_way_ = false;
+}
+
+void session::begin_injected() {
+    injected_under_way_ = true;
+    wake_.clear();
+}
+
+void session::injected_done(const failure* why) {
+    injected_under_way_ = false;
+    if (why != nullptr) {
+        injected_failure_ = *why;
+    }
+    wake_.notify();
+}
+
+asio::awaitable<bool> session::wait_for_topology(steady_time deadline) {
+    if (worker_.now() >= deadline || peer_->peer_gone()) {
+        broken_ = peer_->peer_gone();
+        co_return false;
+    }
+    // A new snapshot, or a while, whichever is first.
+    asio::steady_timer pause(worker_.io, retry_pause);
+    pause.async_wait([this, alive = std::weak_ptr<int>(alive_)](const error_code& ec) {
+        if (!ec && !alive.expired()) {
+            wake_.notify();
+        }
+    });
+    route_to_.cluster->waiting.insert(&wake_);
+    wake_.clear();
+    co_await wake_.wait();
+    route_to_.cluster->waiting.erase(&wake_);
+    co_return true;
+}
+
+void session::fail_collected(const failure& why) {
+    if (phase_ == session_phase::login || !told_) {
+        fatal_ = why;
+        return;
+    }
+    tell(client_error(why));
+    // The whole unit fails: a Query at once, an extended one up to its Sync, which is answered in its turn.
+    const auto view = input_.view();
+    skip_to_sync_ = true;
+    skip_query_ = !view.empty() && view[0] == 'Q';
+    unit_.clear();
+    peer_->flush();
+}
+
+void session::deliver(protocol::bytes_view bytes) {
+    peer_->write_now(bytes);
+}
+
+void session::ready(transaction_status status) {
+    worker_.count_query(query_probe_, query_kind_, sent_at_);
+    sent_at_ = {};
+    if (status == transaction_status::idle) {
+        statements_.transaction_ended();
+        if (client_probe_ != nullptr) {
+            client_probe_->transaction_ended();
+        }
+    }
+    state_.ready(status, failed_);
+    failed_ = false;
+    phase_since_ = worker_.coarse_now;
+    if (link_->reusable() && !unit_open_ && !unit_decided_ && !cutter_.in_body() &&
+        pinned_ == routing::pin_reason::none) {
+        let_go();
+        peer_->flush();
+        if (stopping_) {
+            kill({errc::shutting_down, {}, std::nullopt});
+        }
+    }
+    if (wake_.waiting()) {
+        wake_.notify();
+    }
+}
+
+void session::let_go() {
+    const auto left = std::exchange(link_, nullptr);
+    worker_.in_flight(*route_to_.cluster, linked_server_, -1);
+    if (link_prepared_ && state_.held() != linked_held_) {
+        if (linked_overlay_) {
+            left->needs_reset();
+        } else {
+            left->settings = state_.held();
+        }
+    }
+    const bool primary = linked_server_ == route_to_.cluster->topology->primary;
+    linked_server_ = routing::no_server;
+    if (phase_ == session_phase::active) {
+        set_phase(session_phase::idle);
+    }
+    if (wrote_ && primary && worker_.has_replicas(*route_to_.cluster)) {
+        note_own_write(*left);
+        return;
+    }
+    left->release();
+}
+
+void session::note_own_write(upstream::connection& left) {
+    if (!uses_replicas_) {
+        // Nobody has asked for anything but the primary so far; if somebody does, that read is the primary's too.
+        token_.state = routing::session_token::status::unknown;
+        left.release();
+        return;
+    }
+    token_probe_ = std::make_shared<upstream::position_probe>();
+    token_probe_->wake = &wake_;
+    token_probe_->token.at.system_identifier = route_to_.cluster->topology->system_identifier;
+    token_probe_->token.at.timeline = route_to_.cluster->topology->timeline;
+    left.release_behind(token_probe_);
+}
+
+void session::lost(const failure& why) {
+    const auto& gone = link_;
+    const auto owed = gone->owes().ready_owed();
+    const bool in_transaction = gone->status() != transaction_status::idle;
+    const bool injected = injected_under_way_;
+    worker_.in_flight(*route_to_.cluster, linked_server_, -1);
+    worker_.server_failed(*route_to_.cluster, linked_server_);
+    link_ = nullptr;
+    linked_server_ = routing::no_server;
+    notes_.clear();
+    if (injected) {
+        wake_.notify();
+        return;  // nothing of the client's was sent
+    }
+    if (in_transaction || pinned_ != routing::pin_reason::none || cutter_.in_body()) {
+        // What the transaction or the session held is gone; going on would be a lie.
+        failure ending = why;
+        if (why.diagnostic) {
+            ending.code = errc::server_refused;
+        }
+        kill(ending);
+        return;
+    }
+    const bool already_told = std::exchange(failed_, false);
+    state_.rollback();
+    statements_.transaction_ended();
+    const auto text = why.diagnostic ? *why.diagnostic : client_error(why);
+    for (std::size_t i = 0; i < owed; ++i) {
+        if (i != 0 || !already_told) {
+            tell(text);
+        }
+        send_ready();
+    }
+    if (owed == 0 && unit_open_ && !already_told) {
+        tell(text);
+    }
+    if (unit_open_) {
+        skip_to_sync_ = true;
+        unit_open_ = false;
+    }
+    unit_decided_ = false;
+    unit_.clear();
+    set_phase(session_phase::idle);
+    peer_->flush();
+    if (wake_.waiting()) {
+        wake_.notify();
+    }
+}
+
+}  // namespace weir::proxy::client

@@ -1,0 +1,66 @@
+// How a server connection speaks to the client it serves. Implemented by client/session; all calls come on the
+// worker's thread, from the connection's own reader.
+#pragma once
+
+#include "protocol/backend.hpp"
+#include "protocol/frame.hpp"
+#include "protocol/ledger.hpp"
+#include "proxy/error.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace weir::proxy {
+class stream;
+}
+
+namespace weir::proxy::upstream {
+
+// What a ledger entry is for (ledger_entry::tag). A Parse or Close with an `object` also keeps the connection's statement
+// set true, whoever sent it.
+enum class purpose : std::uint16_t {
+    client,          // a message of the client with nothing more to settle
+    noted,           // one whose outcome the client wants to know; note: its number
+    replay,          // a Parse or Close put in by the proxy
+    settings,        // the batch that brings the session's settings
+    check,           // is the connection alive?
+    clean_up,        // ROLLBACK, DISCARD ALL, a Sync in the place of a client that left
+    own_error,       // local or replaced answer; note: number of the text
+    parse_complete,  // local answers
+    close_complete,
+};
+
+[[nodiscard]] constexpr std::uint16_t tag(purpose what) noexcept {
+    return static_cast<std::uint16_t>(what);
+}
+
+class client_link {
+public:
+    client_link() = default;
+    client_link(const client_link&) = delete;
+    client_link& operator=(const client_link&) = delete;
+
+    // Answers for the client, whole messages or pieces of one, in order.
+    virtual void deliver(protocol::bytes_view bytes) = 0;
+    // The outcome of a noted entry: answered, failed by an error, or dropped behind one.
+    enum class outcome : std::uint8_t { answered, failed, dropped };
+    virtual void settled(std::uint64_t note, outcome how, protocol::bytes_view frame) = 0;
+    // A ParameterStatus that the client caused has been recorded and is to be passed on.
+    virtual void parameter_changed(std::string_view name, std::string_view value, protocol::bytes_view frame) = 0;
+    // ReadyForQuery has been delivered; the ledger tells whether more is owed. The client may leave now.
+    virtual void ready(protocol::backend::transaction_status status) = 0;
+    // An injected exchange (settings, check) is over; null: it went well.
+    virtual void injected_done(const failure* why) = 0;
+    // An ErrorResponse is about to be delivered.
+    virtual void error_seen(const protocol::backend::response_fields& fields) = 0;
+    // The connection is gone; it has already let go of the client.
+    virtual void lost(const failure& why) = 0;
+    // Where answers go; asked for its backlog.
+    virtual std::shared_ptr<stream> out() = 0;
+
+protected:
+    ~client_link() = default;
+};
+
+}  // namespace weir::proxy::upstream
