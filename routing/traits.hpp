@@ -1,8 +1,10 @@
-// What a statement is, as far as its syntax tells. A value; computed once per shape, kept in the trait cache.
-// What the catalog says about the functions and relations it names is judged later (routing/catalog.hpp).
+// What a statement is, as far as its syntax tells. A value; computed once per shape, kept in the
+// trait cache. What the catalog says about the functions and relations it names is judged later
+// (routing/catalog.hpp).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,11 +80,31 @@ enum class setting_action : std::uint8_t {
 
 struct setting_effect {
     setting_action action = setting_action::set;
-    std::string name;   // lower case; "role" and "session_authorization" for those statements
-    // For set: the value as it would stand behind "SET name TO ", already quoted: `'50ms'`, `"$user", public`.
-    // Not filled by the trait cache for literals (they differ per text): see sql_parser.hpp.
+    std::string name;  // lower case; "role" and "session_authorization" for those statements
+    // For set: the value as it would stand behind "SET name TO ", already quoted: `'50ms'`,
+    // `"$user", public`. Of the text that was parsed: where traits::settings_from_text is true,
+    // other texts of the shape differ in it.
     std::string value;
-    std::uint16_t parameter = 0;  // set_config(name, $n, false): n; the value comes from the Bind message
+    std::uint16_t parameter =
+        0;  // set_config(name, $n, false): n; the value comes from the Bind message
+};
+
+enum class isolation_level : std::uint8_t {
+    unset,
+    read_uncommitted,
+    read_committed,
+    repeatable_read,
+    serializable
+};
+
+// Options of BEGIN, START TRANSACTION and SET TRANSACTION; unset where the statement does not name
+// them.
+struct transaction_mode {
+    isolation_level isolation = isolation_level::unset;
+    std::optional<bool> read_only;
+    std::optional<bool> deferrable;
+    bool imports_snapshot = false;  // SET TRANSACTION SNAPSHOT
+    friend bool operator==(const transaction_mode&, const transaction_mode&) = default;
 };
 
 // What a session may be left with that cannot be replayed on another server.
@@ -106,15 +128,16 @@ struct relation_name {
     std::string name;
     friend bool operator==(const relation_name&, const relation_name&) = default;
 };
+
 using function_name = relation_name;
 
 // ORDER BY column <operator> query LIMIT k, pgvector or VectorChord.
 struct vector_search {
     relation_name table;
     std::string column;
-    std::string operator_name;      // "<->", "<=>", "<#>", "<+>", "<~>", "<%>"
-    std::int64_t k = -1;            // -1: no constant limit (parameter or none)
-    std::uint16_t parameter = 0;    // $n that holds the query vector; 0: literal or expression
+    std::string operator_name;  // "<->", "<=>", "<#>", "<+>", "<~>", "<%>"
+    std::int64_t k = -1;  // -1: no constant limit (parameter or none); of the text that was parsed
+    std::uint16_t parameter = 0;  // $n that holds the query vector; 0: literal or expression
 };
 
 struct traits {
@@ -122,13 +145,20 @@ struct traits {
     primary_reason reason = primary_reason::unparsed;  // none: syntax allows a replica
     std::uint16_t statements = 1;
     bool is_vector_search = false;
-    bool ends_transaction = false;     // some statement is COMMIT or ROLLBACK
+    bool ends_transaction = false;  // some statement is COMMIT or ROLLBACK
     bool begins_transaction = false;
-    bool discards_all = false;         // DISCARD ALL
-    bool deallocates_all = false;      // DEALLOCATE ALL, DISCARD ALL or PLANS
+    bool chains_transaction = false;  // COMMIT or ROLLBACK AND CHAIN: ends one and begins the next
+    // The settings come from literals that the shape does not count, as in SELECT set_config('a',
+    // 'b', false). Whoever takes these traits from a cache must call read_settings (sql_parser.hpp)
+    // with the text at hand instead.
+    bool settings_from_text = false;
+    bool discards_all = false;     // DISCARD ALL
+    bool deallocates_all = false;  // DEALLOCATE ALL or DISCARD ALL (DISCARD PLANS keeps them)
     pin_reason pin = pin_reason::none;
+    transaction_mode mode;                 // of the last statement that names any
     std::vector<relation_name> relations;  // without CTE names, each once
-    std::vector<function_name> functions;  // each once, lower case as parsed; operators and casts apart
+    std::vector<function_name>
+        functions;  // each once, lower case as parsed; operators and casts apart
     std::vector<std::string> operators;    // operator names used, each once
     std::vector<std::string> types;        // type names cast to, each once, "schema.name" or "name"
     std::vector<setting_effect> settings;  // in order
