@@ -25,21 +25,21 @@ constexpr std::size_t replicas_max = 64;
 // What the client asked for itself, by hint, SET pgweir.… or connection option. Wins over the
 // rules.
 struct route_override {
-    std::optional<config::consistency> consistency;
+    std::optional<config::consistency> consistency{};
     // Replicas asked for by name also overrule the catalog's doubts, never the syntax.
-    std::optional<config::targets> targets;
+    std::optional<config::targets> targets{};
 };
 
 struct route_request {
     const traits& statement;
     const shape& key;
     judgement_reason judged = judgement_reason::no_catalog;  // safe: the catalog has no objection
-    route_override asked;
-    session_facts session;
-    session_token token;
+    route_override asked{};
+    session_facts session{};
+    session_token token{};
     const rule_set& rules;
     const topology& cluster;
-    std::span<const server_load> loads;  // by index of the server; may be shorter
+    std::span<const server_load> loads{};  // by index of the server; may be shorter
     steady_time now;
     random_source& random;
 };

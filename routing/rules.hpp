@@ -21,9 +21,9 @@ using setting_list_ptr = std::shared_ptr<const setting_list>;
 
 // What the rules look at besides the statement. Views; valid during the call.
 struct session_facts {
-    std::string_view database;
-    std::string_view user;
-    std::string_view application_name;
+    std::string_view database{};
+    std::string_view user{};
+    std::string_view application_name{};
     // Where unqualified names are taken to stand: the first of the session's search_path that is
     // not "$user".
     std::string_view schema = "public";

@@ -43,9 +43,10 @@ void topology_builder::add(std::size_t server, const server_sample& sample) {
     } else {
         m.cold = true;
     }
+    const std::size_t before = primary_;
     adopt_system();
     elect();
-    if (m.up && server == primary_) {
+    if (primary_ != no_server && (server == primary_ || primary_ != before)) {
         follow_primary();
     }
 }
