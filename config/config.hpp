@@ -75,8 +75,7 @@ struct pool {
     milliseconds idle_timeout = 10min;
     milliseconds queue_timeout = 120s;
     milliseconds connect_timeout = 15s;
-    milliseconds check_after =
-        30s;  // an idle server is checked before use after this long; 0: never
+    milliseconds check_after = 30s;  // an idle server is checked after this long; 0: never
     milliseconds idle_transaction_timeout = 0ms;  // 0: none
     milliseconds client_idle_timeout = 0ms;       // 0: none
     std::uint32_t max_prepared_statements = 200;  // kept per server connection
@@ -139,8 +138,8 @@ enum class targets : std::uint8_t { primary, replicas, replicas_then_primary };
 struct rule_match {
     std::optional<bool> vector;
     std::string kind;  // "read" or "write"; empty: any
-    std::vector<std::string>
-        tables;  // schema-qualified globs: "features.*"; every named relation must match one
+    // Schema-qualified globs: "features.*"; every named relation must match one.
+    std::vector<std::string> tables;
     std::vector<std::string> functions;  // globs; one of the statement's functions must match
     std::string database;                // glob; empty: any
     std::string user;                    // glob; empty: any
@@ -158,8 +157,8 @@ struct rule {
 
 struct routing {
     std::vector<rule> rules;
-    std::vector<std::string>
-        safe_functions;  // user functions that may run on a replica: "schema.name" or "name"
+    // User functions that may run on a replica: "schema.name" or "name".
+    std::vector<std::string> safe_functions;
     std::uint64_t trait_cache_bytes = 64ULL << 20;  // over all workers
     std::uint64_t statement_bytes = 64ULL << 20;    // prepared statement texts, over all workers
     std::uint32_t max_parse_bytes = 1U << 20;

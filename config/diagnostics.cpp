@@ -14,6 +14,14 @@ std::string to_string(const error& e) {
            e.text;
 }
 
+std::string concat(std::initializer_list<std::string_view> parts) {
+    std::string text;
+    for (const auto part : parts) {
+        text.append(part);
+    }
+    return text;
+}
+
 std::string parent_path(const std::string& path) {
     const auto cut = path.find_last_of(".[");
     return cut == std::string::npos ? std::string() : path.substr(0, cut);

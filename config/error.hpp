@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace weir::config {
 
@@ -19,6 +21,9 @@ struct error {
     place at;
     std::string text;
 };
+
+// The parts one after the other.
+[[nodiscard]] std::string concat(std::initializer_list<std::string_view> parts);
 
 // "file:line:column: text", or "file: text" when there is no place.
 [[nodiscard]] std::string to_string(const error& e);

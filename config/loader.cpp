@@ -16,7 +16,7 @@ namespace weir::config {
 
 namespace {
 
-constexpr std::size_t max_file_bytes = 16 << 20;
+constexpr std::size_t max_file_bytes = 16UL << 20;
 
 load_result failed(const std::string& file_name, std::string text) {
     load_result result;

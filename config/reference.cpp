@@ -109,7 +109,7 @@ std::string table(const std::vector<key>& keys) {
 }
 
 std::string title_of(const key& k, const std::string& path) {
-    const auto own = path.empty() ? k.name : path + "." + k.name;
+    auto own = path.empty() ? k.name : path + "." + k.name;
     switch (k.type) {
     case value_type::list: return own + "[]";
     case value_type::map: return own + ".NAME";
@@ -155,7 +155,7 @@ std::string comment(const std::string& description, const std::string& indent) {
         const auto end = std::min(description.find(' ', position), description.size());
         const auto word = description.substr(position, end - position);
         if (!line.empty() && indent.size() + 2 + line.size() + word.size() > width) {
-            text.append(indent + "#" + line + "\n");
+            text.append(indent).append("#").append(line).append("\n");
             line.clear();
         }
         line.append(" " + word);

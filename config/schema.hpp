@@ -76,8 +76,8 @@ struct key {
 
     std::function<key_value(const void* owner)> get;
     std::function<void(void* owner, const key_value&)> set;
-    std::function<void*(void* owner)> inner;                     // block: the struct in `owner`
-    std::function<void*(void* owner, std::string name)> append;  // list, map: a new element
+    std::function<void*(void* owner)> inner;  // block: the struct in `owner`
+    std::function<void*(void* owner, const std::string& name)> append;  // list, map: a new element
     std::function<std::vector<const void*>(const void* owner)> elements;  // block: one
     std::function<std::string(const void* element)> label;  // list, map: its name, or empty
 

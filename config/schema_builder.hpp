@@ -241,10 +241,10 @@ key elements_of(
     k.type = type;
     k.description = std::move(description);
     k.children = std::move(children);
-    k.append = [member](void* owner, std::string element_name) -> void* {
+    k.append = [member](void* owner, const std::string& element_name) -> void* {
         auto& made = (static_cast<Owner*>(owner)->*member).emplace_back();
         if constexpr (requires { made.name; }) {
-            made.name = std::move(element_name);
+            made.name = element_name;
         }
         return &made;
     };

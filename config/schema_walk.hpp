@@ -29,7 +29,7 @@ elements_with_paths(const key& k, const void* owner, const std::string& path) {
         if (k.type == value_type::map) {
             element_path = join(own, label);
         } else if (k.type == value_type::list) {
-            element_path = own + "[" + index + "]";
+            element_path.append("[").append(index).append("]");
         }
         found.push_back({.path = element_path, .struct_at = at});
     }

@@ -10,7 +10,7 @@ namespace weir::config {
 namespace {
 
 constexpr std::string_view file_prefix = "file:";
-constexpr std::size_t max_secret_bytes = 64 * 1024;
+constexpr std::size_t max_secret_bytes = 64UL << 10;
 
 bool is_variable_name(std::string_view name) {
     const auto letter = [](char c) {

@@ -31,10 +31,19 @@ void check_names(
     }
     for (const auto& name : given) {
         if (!holds(known, name)) {
+            const auto expected = known.empty() ? std::string() : "; expected " + one_of(known);
             out.report(
                 path,
-                path + " names the unknown " + what + " '" + name + "'" +
-                    (known.empty() ? "" : "; expected " + one_of(known)) + suggestion(name, known)
+                concat(
+                    {path,
+                     " names the unknown ",
+                     what,
+                     " '",
+                     name,
+                     "'",
+                     expected,
+                     suggestion(name, known)}
+                )
             );
         }
     }

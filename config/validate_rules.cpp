@@ -63,9 +63,16 @@ void check_reachable(const std::vector<rule>& rules, std::size_t index, diagnost
         if (!out.damaged(earlier + ".match") && covers(rules[i].match, rules[index].match)) {
             out.report(
                 path,
-                path + " '" + rules[index].name + "' can never match, because " + earlier + " '" +
-                    rules[i].name +
-                    "' takes all of its statements; expected the narrower rule first"
+                concat(
+                    {path,
+                     " '",
+                     rules[index].name,
+                     "' can never match, because ",
+                     earlier,
+                     " '",
+                     rules[i].name,
+                     "' takes all of its statements; expected the narrower rule first"}
+                )
             );
             return;
         }
@@ -180,12 +187,16 @@ void check_consistency(
 
 void check_settings(const std::string& path, const rule& r, diagnostics& out) {
     for (const auto& [name, setting] : r.settings) {
-        const auto own = path + ".settings." + name;
+        const auto own = concat({path, ".settings.", name});
         if (!is_setting_name(name)) {
             out.report(
                 own,
-                path + ".settings: '" + name +
-                    "' is no name of a setting; expected one such as hnsw.ef_search"
+                concat(
+                    {path,
+                     ".settings: '",
+                     name,
+                     "' is no name of a setting; expected one such as hnsw.ef_search"}
+                )
             );
         } else if (setting.find('\0') != std::string::npos) {
             out.report(own, own + " holds a zero byte; expected text");
