@@ -35,7 +35,7 @@ public:
     state(asio::io_context& io, catalog_loader_options options)
         : io_(io), options_(std::move(options)) {}
 
-    void use(routing::topology_ptr topology) {
+    void use(const routing::topology_ptr& topology) {
         const auto before = asked_;
         asked_ = topology == nullptr ? routing::no_server : server_to_ask(*topology);
         if (asked_ != before) {

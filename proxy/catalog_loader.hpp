@@ -33,7 +33,7 @@ public:
     ~catalog_loader();  // stops
 
     // Which servers there are. Nothing is loaded before the first call.
-    void use(routing::topology_ptr topology);
+    void use(const routing::topology_ptr& topology);
 
     // A client uses this database of the cluster (name on the server). Cheap to repeat. Any thread.
     void request(std::string database);

@@ -80,12 +80,12 @@ void log_changes(const routing::topology* before, const routing::topology& after
                                 : "no primary"
         );
     } else if (was != after.primary) {
-        const auto& name = after.servers[after.primary].name;
+        const auto& primary = after.servers[after.primary];
         spdlog::info(
             "cluster {}: primary is {}, timeline {}",
             after.cluster,
-            name,
-            after.timeline.value
+            primary.name,
+            primary.timeline.value
         );
     }
 }
