@@ -127,8 +127,8 @@ catalog_loader::~catalog_loader() {
     stop();
 }
 
-void catalog_loader::use(routing::topology_ptr topology) {
-    state_->use(std::move(topology));
+void catalog_loader::use(const routing::topology_ptr& topology) {
+    state_->use(topology);
 }
 
 void catalog_loader::request(std::string database) {
