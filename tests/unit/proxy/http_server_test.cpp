@@ -39,7 +39,8 @@ struct fixture {
         const tcp::endpoint there(asio::ip::address_v4::loopback(), server.port());
         const auto outcome = co_await peer.async_connect(there, use_tuple);
         CHECK_FALSE(std::get<0>(outcome));
-        // A refusal may come, and the connection close, before everything is sent: the answer counts.
+        // A refusal may come, and the connection close, before everything is sent: the answer
+        // counts.
         co_await asio::async_write(peer, asio::buffer(bytes), use_tuple);
         std::string got;
         auto into = asio::dynamic_buffer(got);
