@@ -269,7 +269,7 @@ void encode_row_description(byte_writer& writer, std::span<const column> columns
         writer.u32(each.type);
         writer.i16(each.type_size);
         writer.i32(-1);  // no type modifier
-        writer.u16(0);   // text
+        writer.i16(each.format);
     }
 }
 

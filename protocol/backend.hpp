@@ -154,11 +154,12 @@ struct negotiate_protocol_version {
 
 inline constexpr std::uint32_t text_oid = 25;
 
-// A column of a result that this program makes. Always in text format.
+// A column of a result that this program makes.
 struct column {
     std::string_view name;
     std::uint32_t type = text_oid;
     std::int16_t type_size = -1;  // bytes, -1: variable
+    std::int16_t format = 0;      // 0: text, 1: binary
 };
 
 void encode_row_description(byte_writer& writer, std::span<const column> columns);

@@ -187,7 +187,7 @@ struct first_packet_printer {
 }  // namespace
 
 std::string print_frontend(char type, byte_span body) {
-    using namespace frontend;  // NOLINT(google-build-using-namespace)
+    using frontend::kind;
     switch (static_cast<kind>(type)) {
     case kind::bind: return print_bind(body);
     case kind::close:
@@ -195,25 +195,25 @@ std::string print_frontend(char type, byte_span body) {
             return object_text(message.object, message.name);
         });
     case kind::describe:
-        return line("Describe", describe::decode(body), [](const auto& message) {
+        return line("Describe", frontend::describe::decode(body), [](const auto& message) {
             return object_text(message.object, message.name);
         });
     case kind::execute:
-        return line("Execute", execute::decode(body), [](const auto& message) {
+        return line("Execute", frontend::execute::decode(body), [](const auto& message) {
             return named("portal", message.portal) +
                    " max_rows=" + std::to_string(message.max_rows);
         });
     case kind::function_call:
-        return line("FunctionCall", function_call::decode(body), [](const auto& message) {
+        return line("FunctionCall", frontend::function_call::decode(body), [](const auto& message) {
             return counted("function", message.function);
         });
     case kind::parse:
-        return line("Parse", parse::decode(body), [](const auto& message) {
+        return line("Parse", frontend::parse::decode(body), [](const auto& message) {
             return named("statement", message.name) + query_text(message.text) +
                    counted("types", message.oid_count());
         });
     case kind::query:
-        return line("Query", query::decode(body), [](const auto& message) {
+        return line("Query", frontend::query::decode(body), [](const auto& message) {
             return query_text(message.text);
         });
     default: return print_copy_or_end(static_cast<kind>(type), body.size());
@@ -221,26 +221,32 @@ std::string print_frontend(char type, byte_span body) {
 }
 
 std::string print_backend(char type, byte_span body) {
-    using namespace backend;  // NOLINT(google-build-using-namespace)
+    using backend::kind;
     switch (static_cast<kind>(type)) {
     case kind::authentication:
-        return line("Authentication", authentication::decode(body), [](const auto& message) {
-            return std::string(method_text(message.method));
-        });
+        return line(
+            "Authentication",
+            backend::authentication::decode(body),
+            [](const auto& message) { return std::string(method_text(message.method)); }
+        );
     case kind::backend_key_data:
-        return line("BackendKeyData", backend_key_data::decode(body), [](const auto& message) {
-            return " pid=" + std::to_string(message.pid);
-        });
+        return line(
+            "BackendKeyData",
+            backend::backend_key_data::decode(body),
+            [](const auto& message) { return " pid=" + std::to_string(message.pid); }
+        );
     case kind::command_complete:
-        return line("CommandComplete", command_complete::decode(body), [](const auto& message) {
-            return ' ' + quoted(message.tag);
-        });
+        return line(
+            "CommandComplete",
+            backend::command_complete::decode(body),
+            [](const auto& message) { return ' ' + quoted(message.tag); }
+        );
     case kind::data_row: return print_counted("DataRow", body);
     case kind::error_response: return print_response("ErrorResponse", body);
     case kind::negotiate_protocol_version:
         return line(
             "NegotiateProtocolVersion",
-            negotiate_protocol_version::decode(body),
+            backend::negotiate_protocol_version::decode(body),
             [](const auto& message) {
                 return ' ' + std::to_string(message.version >> 16U) + '.' +
                        std::to_string(message.version & 0xFFFFU) +
@@ -249,19 +255,27 @@ std::string print_backend(char type, byte_span body) {
         );
     case kind::notice_response: return print_response("NoticeResponse", body);
     case kind::notification_response:
-        return line("NotificationResponse", notification_response::decode(body), [](const auto& m) {
-            return " pid=" + std::to_string(m.pid) + named("channel", m.channel) + ' ' +
-                   bytes_text(m.payload.size());
-        });
+        return line(
+            "NotificationResponse",
+            backend::notification_response::decode(body),
+            [](const auto& m) {
+                return " pid=" + std::to_string(m.pid) + named("channel", m.channel) + ' ' +
+                       bytes_text(m.payload.size());
+            }
+        );
     case kind::parameter_description: return print_counted("ParameterDescription", body);
     case kind::parameter_status:
-        return line("ParameterStatus", parameter_status::decode(body), [](const auto& message) {
-            return named(message.name, message.value);
-        });
+        return line(
+            "ParameterStatus",
+            backend::parameter_status::decode(body),
+            [](const auto& message) { return named(message.name, message.value); }
+        );
     case kind::ready_for_query:
-        return line("ReadyForQuery", ready_for_query::decode(body), [](const auto& message) {
-            return std::string(status_text(message.status));
-        });
+        return line(
+            "ReadyForQuery",
+            backend::ready_for_query::decode(body),
+            [](const auto& message) { return std::string(status_text(message.status)); }
+        );
     case kind::row_description: return print_counted("RowDescription", body);
     default: return print_plain(static_cast<kind>(type), body.size());
     }

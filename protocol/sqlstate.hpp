@@ -91,6 +91,7 @@ inline constexpr sqlstate cannot_connect_now = "57P03";
 inline constexpr sqlstate idle_session_timeout = "57P05";
 inline constexpr sqlstate idle_in_transaction_timeout = "25P03";
 inline constexpr sqlstate system_error = "58000";
+inline constexpr sqlstate config_file_error = "F0000";
 inline constexpr sqlstate internal_error = "XX000";
 
 }  // namespace sqlstates

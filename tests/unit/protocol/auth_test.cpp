@@ -2,8 +2,7 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::test;
+namespace weir::protocol::test {
 
 namespace {
 
@@ -92,3 +91,5 @@ TEST_CASE("a plain password gives the keys of its verifier") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

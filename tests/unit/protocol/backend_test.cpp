@@ -4,9 +4,15 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::backend;
-using namespace weir::protocol::test;
+namespace weir::protocol::backend {
+
+using test::bytes;
+using test::check_every_cut;
+using test::check_exact_and_back;
+using test::check_message;
+using test::decode_error;
+using test::encoded;
+using test::exact;
 
 TEST_SUITE_BEGIN("protocol.backend");
 
@@ -165,16 +171,16 @@ TEST_CASE("NegotiateProtocolVersion") {
     );
 }
 
-TEST_CASE("rows made here are described as text columns without a table") {
+TEST_CASE("rows made here are described as columns without a table") {
     const std::array<column, 2> columns{
-        column{.name = "a", .type = text_oid, .type_size = -1},
-        column{.name = "n", .type = 20, .type_size = 8},
+        column{.name = "a", .type = text_oid, .type_size = -1, .format = 0},
+        column{.name = "n", .type = 20, .type_size = 8, .format = 1},
     };
     CHECK(
         encoded([&](byte_writer& writer) { encode_row_description(writer, columns); }) ==
         bytes("T\0\0\0\x2e\0\x02"
               "a\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0"
-              "n\0\0\0\0\0\0\0\0\0\0\x14\0\x08\xff\xff\xff\xff\0\0")
+              "n\0\0\0\0\0\0\0\0\0\0\x14\0\x08\xff\xff\xff\xff\0\x01")
     );
     const std::array<std::optional<std::string_view>, 3> values{"x", std::nullopt, ""};
     CHECK(encoded([&](byte_writer& writer) {
@@ -189,3 +195,5 @@ TEST_CASE("answers without content are a type and a length") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::backend

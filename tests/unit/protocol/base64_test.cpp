@@ -2,8 +2,7 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::test;
+namespace weir::protocol::test {
 
 TEST_SUITE_BEGIN("protocol.base64");
 
@@ -51,3 +50,5 @@ TEST_CASE("a text that encoding would not have given is refused") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

@@ -2,8 +2,7 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::test;
+namespace weir::protocol::test {
 
 TEST_SUITE_BEGIN("protocol.byte_reader");
 
@@ -57,3 +56,5 @@ TEST_CASE("a count far beyond the end does not wrap around") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

@@ -2,8 +2,7 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::test;
+namespace weir::protocol::test {
 
 TEST_SUITE_BEGIN("protocol.byte_writer");
 
@@ -47,3 +46,5 @@ TEST_CASE("a zero inside a text ends it and cannot begin another field") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-using namespace weir::protocol;
+namespace weir::protocol::test {
 
 TEST_SUITE_BEGIN("protocol.error");
 
@@ -25,3 +25,5 @@ TEST_CASE("every code has a sentence of its own") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

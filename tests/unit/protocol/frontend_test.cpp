@@ -2,9 +2,14 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::frontend;
-using namespace weir::protocol::test;
+namespace weir::protocol::frontend {
+
+using test::bytes;
+using test::check_exact_and_back;
+using test::check_message;
+using test::decode_error;
+using test::encoded;
+using test::exact;
 
 TEST_SUITE_BEGIN("protocol.frontend");
 
@@ -70,10 +75,10 @@ TEST_CASE("a value with a negative length other than null is refused") {
 TEST_CASE("Describe and Close of statements and portals") {
     check_message(describe{object::statement, "s1"}, bytes("D\0\0\0\x08Ss1\0"));
     check_message(describe{object::portal, ""}, bytes("D\0\0\0\x06P\0"));
-    check_message(frontend::close{object::statement, "s1"}, bytes("C\0\0\0\x08Ss1\0"));
-    check_message(frontend::close{object::portal, "p"}, bytes("C\0\0\0\x07Pp\0"));
+    check_message(close{object::statement, "s1"}, bytes("C\0\0\0\x08Ss1\0"));
+    check_message(close{object::portal, "p"}, bytes("C\0\0\0\x07Pp\0"));
     CHECK(decode_error<describe>(bytes("X\0")) == errc::bad_value);
-    CHECK(decode_error<frontend::close>(bytes("s\0")) == errc::bad_value);
+    CHECK(decode_error<close>(bytes("s\0")) == errc::bad_value);
 }
 
 TEST_CASE("Execute") {
@@ -124,3 +129,5 @@ TEST_CASE("messages without content are a type and a length") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::frontend

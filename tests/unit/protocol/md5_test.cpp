@@ -2,8 +2,7 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::test;
+namespace weir::protocol::test {
 
 TEST_SUITE_BEGIN("protocol.md5");
 
@@ -38,3 +37,5 @@ TEST_CASE("an md5 secret is three letters and 32 lower-case digits") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

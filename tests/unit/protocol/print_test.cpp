@@ -2,8 +2,7 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::test;
+namespace weir::protocol::test {
 
 namespace {
 
@@ -120,3 +119,5 @@ TEST_CASE("long names are cut") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

@@ -2,8 +2,7 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::test;
+namespace weir::protocol::test {
 
 TEST_SUITE_BEGIN("protocol.saslprep");
 
@@ -65,3 +64,5 @@ TEST_CASE("what is refused is used as it is") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

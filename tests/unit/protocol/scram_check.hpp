@@ -2,7 +2,10 @@
 #pragma once
 
 #include "protocol/scram_client.hpp"
+#include "protocol/scram_message.hpp"
 #include "protocol/scram_server.hpp"
+
+#include <doctest/doctest.h>
 
 #include <array>
 #include <cstddef>
@@ -14,10 +17,26 @@ namespace weir::protocol::test {
 inline const std::string client_nonce = "rOprNGfwEbeRWgbNEkqO";
 inline const std::string server_nonce = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
 
+inline constexpr std::uint32_t few = 2;  // iterations, where the count does not matter
+
+inline scram_server_options
+known_user(std::string_view password = "pencil", std::uint32_t iterations = few) {
+    scram_server_options options;
+    options.verifier = derive_keys(password, "0123456789abcdef", iterations)->verifier;
+    options.nonce = server_nonce;
+    return options;
+}
+
+inline scram_server challenged(const scram_server_options& options) {
+    scram_server server(options);
+    REQUIRE(server.first_message("n,,n=,r=" + client_nonce).has_value());
+    return server;
+}
+
 struct exchange_outcome {
     error_code ec;  // the first error of either side
-    std::size_t failed =
-        0;  // the message, from 1, whose reader or the maker of whose answer failed; 0: none
+    // From 1, the message whose reader failed, or the maker of the answer to it; 0: none.
+    std::size_t failed = 0;
     std::array<std::string, 4> messages;
     sha256_digest client_key{};
 };

@@ -2,8 +2,7 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::test;
+namespace weir::protocol::test {
 
 namespace {
 
@@ -111,3 +110,5 @@ TEST_CASE("a mock verifier is the same for the same name and secret only") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace weir::protocol;
+namespace weir::protocol::test {
 
 TEST_SUITE_BEGIN("protocol.sqlstate");
 
@@ -22,3 +22,5 @@ TEST_CASE("the class is its first two characters") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

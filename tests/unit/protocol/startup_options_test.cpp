@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::protocol;
+namespace weir::protocol::test {
 
 TEST_SUITE_BEGIN("protocol.startup_options");
 
@@ -83,3 +83,5 @@ TEST_CASE("B57 everything else is refused by name and never dropped") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test

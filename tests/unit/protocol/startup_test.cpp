@@ -2,8 +2,7 @@
 
 #include "wire_check.hpp"
 
-using namespace weir::protocol;
-using namespace weir::protocol::test;
+namespace weir::protocol::test {
 
 namespace {
 
@@ -185,3 +184,5 @@ TEST_CASE("F19 unknown protocol options are listed even when the version is know
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::protocol::test
