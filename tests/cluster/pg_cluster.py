@@ -188,7 +188,7 @@ class Cluster:
     @staticmethod
     def _is_fed(node, primary):
         try:
-            wait_until(lambda: node.is_fed_by(primary), "streaming", seconds=5)
+            wait_until(lambda: node.is_fed_by(primary), "streaming", seconds=10)
         except ClusterError:
             return False
         return True
