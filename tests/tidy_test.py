@@ -51,11 +51,13 @@ class Coroutines(unittest.TestCase):
     BAD = [
         "x = co_await f(options{1});", "co_await f({a, b});", "co_await f([s] { g(s); });",
         "co_await f([s = std::move(x)]() { });", "co_await f(c ? a : b);", "y = c ? co_await a() : co_await b();",
-        "if ((co_await a()) == 1 && (co_await b()) == 1) {", "options o{.name = co_await f()};"]
+        "if ((co_await a()) == 1 && (co_await b()) == 1) {", "options o{.name = co_await f()};",
+        "options o{.a = 1,\n    .name = co_await f()};"]
     GOOD = [
         "co_await f(named);", "co_await f(std::move(named));", "co_await f(std::string(\"a\"));",
         "co_await f([&] { g(); });", "co_await f([this] { g(); });", "const auto [ec, n] = co_await s.read(b, t);",
-        "if (auto x = co_await f(); x) {", "co_await f(options{});", "// co_await f({a, b});"]
+        "if (auto x = co_await f(); x) {", "co_await f(options{});",
+        "into.error = co_await f();", "// co_await f({a, b});"]
 
     def test_shapes_that_gcc_12_miscompiles(self):
         for statement in self.BAD:
