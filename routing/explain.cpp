@@ -112,7 +112,9 @@ explanation explain(const route_request& request, const judgement& judged) {
     result.rule = chosen.rule->name;
     result.consistency = to_string(chosen.consistency);
     for (const auto& [name, value] : *chosen.rule->settings) {
-        append(result.settings, name + " = " + value);
+        append(result.settings, name);
+        result.settings += " = ";
+        result.settings += value;
     }
     result.choice = chosen.kind == route_kind::server
                         ? std::string_view(request.cluster.servers[chosen.server].name)

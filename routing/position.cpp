@@ -28,7 +28,7 @@ std::partial_ordering operator<=>(const position& left, const position& right) {
     if (left.system_identifier != right.system_identifier) {
         return std::partial_ordering::unordered;
     }
-    if (const auto order = left.timeline <=> right.timeline; order != 0) {
+    if (const auto order = left.timeline <=> right.timeline; std::is_neq(order)) {
         return order;
     }
     return left.at <=> right.at;

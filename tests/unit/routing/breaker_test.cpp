@@ -6,8 +6,6 @@
 
 namespace weir::routing {
 
-using testing::at;
-
 namespace {
 
 breaker_options no_jitter() {
@@ -116,7 +114,7 @@ TEST_CASE("failures while it is open change nothing") {
 TEST_CASE("jitter stretches the back-off by up to a fifth") {
     random_source random(1);
     bool differs = false;
-    for (int i = 0; i < 100; ++i) {
+    for (std::int64_t i = 0; i < 100; ++i) {
         breaker b;
         b.refused(at(0), random);
         CHECK(b.open_until() >= at(200));

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace weir::routing::testing {
+namespace weir::routing {
 
 using std::chrono::milliseconds;
 
@@ -57,7 +57,7 @@ inline server_sample failed(std::int64_t ms, std::string error = "connection ref
 // A cluster whose primary writes 1000 bytes a tick of 200 ms, with both replicas following.
 struct busy_cluster {
     topology_builder builder;
-    int tick = 0;
+    std::int64_t tick = 0;
 
     explicit busy_cluster(const config::cluster& config = three_servers()) : builder(config) {
         step(0, 0);
@@ -80,4 +80,4 @@ struct busy_cluster {
     }
 };
 
-}  // namespace weir::routing::testing
+}  // namespace weir::routing

@@ -6,7 +6,6 @@
 
 namespace weir::routing {
 
-using namespace testing;
 using config::consistency;
 using config::consistency_level;
 

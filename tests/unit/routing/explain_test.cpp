@@ -8,14 +8,12 @@
 
 namespace weir::routing {
 
-using namespace testing;
-
 namespace {
 
 // Three seconds of a primary that writes, b with everything, c a second behind.
 topology_ptr example() {
     topology_builder builder(three_servers());
-    for (int i = 0; i <= 15; ++i) {
+    for (std::int64_t i = 0; i <= 15; ++i) {
         const auto head = 10'000 + static_cast<std::uint64_t>(i) * 1000;
         builder.add(0, primary_at(i * 200, head));
         builder.add(1, replica_at(i * 200, head));

@@ -374,7 +374,7 @@ TEST_CASE("shapes that meet in a slot do not share a judgement") {
     const catalog_ptr known = example();
     const shape one = scan("select nowhere()");
     const shape two = scan("select 1");
-    for (int i = 0; i < 2; ++i) {
+    for (std::int64_t i = 0; i < 2; ++i) {
         CHECK_FALSE(cache.get(one, calling({"", "nowhere"}), known, {}).safe());
         CHECK(cache.get(two, reading(), known, {}).safe());
     }

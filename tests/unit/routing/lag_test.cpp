@@ -6,8 +6,6 @@
 
 namespace weir::routing {
 
-using testing::at;
-
 namespace {
 
 position_history busy_primary() {
@@ -70,7 +68,7 @@ TEST_CASE("proven lag is rounded up") {
 
 TEST_CASE("time that passes while the primary stands still is no lag") {
     position_history history;
-    for (int minute = 0; minute <= 10; ++minute) {
+    for (std::int64_t minute = 0; minute <= 10; ++minute) {
         history.add(at(minute * 60'000), {1000});
     }
     CHECK(history.size() == 1);
@@ -104,13 +102,13 @@ TEST_CASE("a sample from the past is dropped") {
 
 TEST_CASE("the history is bounded and long lags only become coarser") {
     position_history history;
-    constexpr int samples = 20'000;
-    for (int i = 0; i < samples; ++i) {
+    constexpr std::int64_t samples = 20'000;
+    for (std::int64_t i = 0; i < samples; ++i) {
         history.add(at(i * 200), {static_cast<std::uint64_t>(1000 + i * 10)});
     }
     CHECK(history.size() <= position_history::capacity);
     const auto now = at((samples - 1) * 200);
-    for (const int behind : {1, 10, 1000, 10'000, 19'999}) {
+    for (const std::int64_t behind : {1, 10, 1000, 10'000, 19'999}) {
         CAPTURE(behind);
         const std::uint64_t where = 1000 + static_cast<std::uint64_t>(samples - 1 - behind) * 10;
         const lag_estimate lag = history.estimate({where}, now);

@@ -6,8 +6,6 @@
 
 namespace weir::routing {
 
-using namespace testing;
-
 TEST_SUITE_BEGIN("routing.lagging_replicas");
 
 TEST_CASE("B119 a replica whose replay is paused gets nothing after the sample that says so") {
@@ -28,7 +26,7 @@ TEST_CASE("B119 a replica that stops replaying is shut out with the first sample
     busy_cluster cluster(config);
     const auto stuck = cluster.head();
     double last_weight = 1.1;
-    for (int i = 1; i <= 6; ++i) {
+    for (std::int64_t i = 1; i <= 6; ++i) {
         CAPTURE(i);
         ++cluster.tick;
         cluster.builder.add(0, primary_at(cluster.ms(), cluster.head()));
@@ -46,7 +44,7 @@ TEST_CASE("B119 a replica that stops replaying is shut out with the first sample
 TEST_CASE("B119 ten minutes of an idle primary exclude nobody") {
     busy_cluster cluster;
     const auto head = cluster.head();
-    for (int i = 1; i <= 3000; ++i) {
+    for (std::int64_t i = 1; i <= 3000; ++i) {
         ++cluster.tick;
         cluster.builder.add(0, primary_at(cluster.ms(), head));
         cluster.builder.add(1, replica_at(cluster.ms(), head));
@@ -89,7 +87,7 @@ TEST_CASE("a heartbeat is wanted when the primary stands still above what a repl
     busy_cluster cluster;
     const auto head = cluster.head();
     const auto still = cluster.ms();
-    const auto tick = [&](int i, std::uint64_t replayed, std::uint64_t received) {
+    const auto tick = [&](std::int64_t i, std::uint64_t replayed, std::uint64_t received) {
         server_sample sample = replica_at(still + i * 200, replayed);
         sample.received = {received};
         cluster.builder.add(1, sample);
@@ -112,7 +110,7 @@ TEST_CASE("a heartbeat is wanted when the primary stands still above what a repl
     }
     SUBCASE("nor for ever when it does not help") {
         int sent = 0;
-        for (int i = 1; i < 50; ++i) {
+        for (std::int64_t i = 1; i < 50; ++i) {
             if (tick(i, head - 8, head - 8)) {
                 cluster.builder.heartbeat_sent(at(still + i * 200));
                 ++sent;

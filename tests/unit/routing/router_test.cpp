@@ -11,7 +11,6 @@
 
 namespace weir::routing {
 
-using namespace testing;
 using config::consistency;
 using config::consistency_level;
 using config::targets;
@@ -120,7 +119,7 @@ std::string choices(const row& r) {
     const shape key{};
     std::string kind;
     std::vector<bool> seen(r.cluster.servers.size());
-    for (int i = 0; i < 200; ++i) {
+    for (std::int64_t i = 0; i < 200; ++i) {
         const route_request request{
             .statement = r.statement,
             .key = key,
@@ -259,7 +258,7 @@ TEST_CASE("10000 vector searches are spread by lag weight within 3 points") {
     topology cluster = healthy();
     cluster.servers.push_back(replica("d", 0.25, 2000, 900));
     std::vector<double> shares(4);
-    for (int i = 0; i < 10'000; ++i) {
+    for (std::int64_t i = 0; i < 10'000; ++i) {
         const route_request request{
             .statement = search,
             .key = key,

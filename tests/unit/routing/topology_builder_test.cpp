@@ -8,8 +8,6 @@
 
 namespace weir::routing {
 
-using namespace testing;
-
 namespace {
 
 constexpr std::uint64_t stranger = 9999;
@@ -41,7 +39,7 @@ TEST_CASE("the weight halves with every half-life of lag") {
     config.lag.max = milliseconds{100'000};
     config.servers[2].weight = 3.0;
     busy_cluster cluster(config);
-    for (int i = 0; i < 100; ++i) {
+    for (std::int64_t i = 0; i < 100; ++i) {
         cluster.step(0, 0);
     }
 
@@ -69,7 +67,7 @@ TEST_CASE("a server shut out for lag comes back only below 80 percent of the lim
     config::cluster config = three_servers();
     config.lag.max = milliseconds{1000};
     busy_cluster cluster(config);
-    for (int i = 0; i < 20; ++i) {
+    for (std::int64_t i = 0; i < 20; ++i) {
         cluster.step(0, 0);
     }
 
@@ -100,16 +98,16 @@ TEST_CASE("a server that comes back from a failure warms up from 10 percent") {
     config::cluster config = three_servers();
     config.lag.slow_start = milliseconds{2000};
     busy_cluster cluster(config);
-    for (int i = 0; i < 20; ++i) {
+    for (std::int64_t i = 0; i < 20; ++i) {
         cluster.step(0, 0);
     }
     CHECK(cluster.step(0, 0)->servers[1].weight == doctest::Approx(1.0));
     cluster.builder.add(1, failed(cluster.ms()));
     CHECK(cluster.builder.build(at(cluster.ms()))->servers[1].excluded == exclusion::unreachable);
-    for (int i = 0; i <= 10; ++i) {
+    for (std::int64_t i = 0; i <= 10; ++i) {
         CAPTURE(i);
         const auto now = cluster.step(0, 0);
-        CHECK(now->servers[1].weight == doctest::Approx(0.1 + 0.09 * i));
+        CHECK(now->servers[1].weight == doctest::Approx(0.1 + 0.09 * static_cast<double>(i)));
         CHECK(now->servers[2].weight == doctest::Approx(1.0));
     }
     CHECK(cluster.step(0, 0)->servers[1].weight == doctest::Approx(1.0));
@@ -250,12 +248,12 @@ TEST_CASE("two writable servers stop new writes until one remains") {
 
 TEST_CASE("without a primary replicas keep their last lag and what is proven grows old") {
     busy_cluster cluster;
-    for (int i = 0; i < 20; ++i) {
+    for (std::int64_t i = 0; i < 20; ++i) {
         cluster.step(0, 1000);
     }
     const auto ms = cluster.ms();
     cluster.builder.add(0, failed(ms));
-    for (int i = 1; i <= 100; ++i) {
+    for (std::int64_t i = 1; i <= 100; ++i) {
         cluster.builder.add(1, replica_at(ms + i * 200, cluster.head()));
         cluster.builder.add(2, replica_at(ms + i * 200, cluster.head() - 5000));
     }
