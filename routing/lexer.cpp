@@ -91,7 +91,8 @@ token lexer::next() noexcept {
         if (c == '.' && is_digit(at(begin + 1))) {
             return number(begin);
         }
-        if (c == ':' && (at(begin + 1) == ':' || at(begin + 1) == '=')) {
+        if ((c == ':' && (at(begin + 1) == ':' || at(begin + 1) == '=')) ||
+            (c == '.' && at(begin + 1) == '.')) {
             pos_ = begin + 2;
             return token_from(token_kind::op, begin);
         }

@@ -18,7 +18,7 @@ enum class token_kind : std::uint8_t {
     bit_string,       // B'…' or X'…'
     number,
     parameter,  // $n
-    op,         // operator, also :: and :=
+    op,         // operator, also :: and := and ..
     mark,       // one of , ( ) [ ] . ; :
     other,      // a byte that starts no token of PostgreSQL's
 };
