@@ -12,15 +12,13 @@ namespace weir::routing {
 // Byte position in the WAL, PostgreSQL's pg_lsn ("16/B374D848").
 struct lsn {
     std::uint64_t value = 0;
-    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 it compares with for a
-    // pointer
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     friend auto operator<=>(lsn, lsn) = default;
 };
 
 struct timeline_id {
     std::uint32_t value = 0;
-    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 it compares with for a
-    // pointer
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     friend auto operator<=>(timeline_id, timeline_id) = default;
 };
 
