@@ -169,7 +169,7 @@ classification classify_copy(const PgQuery__CopyStmt& statement, traits& out) {
         inner.reason = walk.reason();
     }
     // A file or program is one of the server's own machine.
-    const bool elsewhere = view(statement.filename).size() > 0 || statement.is_program != 0;
+    const bool elsewhere = !view(statement.filename).empty() || statement.is_program != 0;
     const bool read = inner.kind == kind::read && inner.reason == reason::none && !elsewhere;
     return {kind::copy_out, read ? reason::none : reason::copy, inner.pin};
 }

@@ -2,8 +2,6 @@
 
 #include <pg_query.h>
 
-#include <cstring>
-
 namespace weir::routing {
 
 namespace {
@@ -15,15 +13,16 @@ struct raw_result {
 
     raw_result(const raw_result&) = delete;
     raw_result& operator=(const raw_result&) = delete;
+    raw_result(raw_result&&) = delete;
+    raw_result& operator=(raw_result&&) = delete;
 
     PgQueryProtobufParseResult value;
 };
 
+// A field of a message by its description.
 template <class T>
-T load(const tree_message& message, std::size_t offset) noexcept {
-    T value;
-    std::memcpy(&value, reinterpret_cast<const char*>(&message) + offset, sizeof value);
-    return value;
+const T& load(const tree_message& message, std::size_t offset) noexcept {
+    return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&message) + offset);
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ traits_ptr trait_cache::find(const shape& key) {
     e.owner->remove(e);
     proven_.push(e);
     // Four fifths for the proven; their oldest must prove themselves again.
-    while (proven_.bytes > bytes_max_ / 5 * 4 && proven_.oldest != &e) {
+    while (proven_.bytes > bytes_max_ / 5 * 4 && proven_.oldest != nullptr && proven_.oldest != &e
+    ) {
         auto& demoted = *proven_.oldest;
         proven_.remove(demoted);
         tried_.push(demoted);

@@ -23,6 +23,8 @@ public:
 
     trait_cache(const trait_cache&) = delete;
     trait_cache& operator=(const trait_cache&) = delete;
+    trait_cache(trait_cache&&) = delete;
+    trait_cache& operator=(trait_cache&&) = delete;
     ~trait_cache() = default;
 
     // Null if there is none. Counts as a use.
