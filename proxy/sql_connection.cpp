@@ -138,6 +138,14 @@ std::size_t sql_rows::columns() const {
     return static_cast<std::size_t>(PQnfields(result_.get()));
 }
 
+std::string_view sql_rows::name(std::size_t column) const {
+    return PQfname(result_.get(), static_cast<int>(column));
+}
+
+std::uint32_t sql_rows::type(std::size_t column) const {
+    return PQftype(result_.get(), static_cast<int>(column));
+}
+
 std::string_view sql_rows::at(std::size_t row, std::size_t column) const {
     const auto r = static_cast<int>(row);
     const auto c = static_cast<int>(column);

@@ -40,6 +40,9 @@ public:
 
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] std::size_t columns() const;
+    [[nodiscard]] std::string_view name(std::size_t column) const;
+    // OID of pg_type.
+    [[nodiscard]] std::uint32_t type(std::size_t column) const;
     // NULL reads as an empty text; is_null tells.
     [[nodiscard]] std::string_view at(std::size_t row, std::size_t column) const;
     [[nodiscard]] bool is_null(std::size_t row, std::size_t column) const;
