@@ -70,7 +70,8 @@ traits traits_of(const PgQuery__ParseResult& tree) {
 // What the words of a text that nobody parsed say about the state it may leave behind.
 class word_pins {
 public:
-    explicit word_pins(std::string_view sql) : sql_(sql), lexer_(sql) {}
+    word_pins(std::string_view sql, bool standard_conforming_strings)
+        : sql_(sql), lexer_(sql, standard_conforming_strings) {}
 
     pin_reason run() {
         bool at_start = true;
@@ -134,7 +135,8 @@ parsed parse(std::string_view sql) {
 
 traits unparsed_traits(std::string_view sql) {
     traits value;
-    value.pin = word_pins(sql).run();
+    // How the server reads its strings is not known here, so what either reading hints at counts.
+    value.pin = weightier(word_pins(sql, true).run(), word_pins(sql, false).run());
     return value;
 }
 
