@@ -272,7 +272,7 @@ TEST_CASE("Every random change that is no value gives another shape") {
         CHECK(scan(write(statement)).same_as(original));
         auto changed = statement;
         const auto at = below(changed.size());
-        const std::string by = changes[below(changes.size())];
+        const auto& by = changes[below(changes.size())];
         switch (below(3)) {
         case 0: changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(at)); break;
         case 1:
