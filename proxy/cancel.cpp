@@ -3,7 +3,7 @@
 #include "protocol/byte_writer.hpp"
 #include "protocol/startup.hpp"
 #include "proxy/client/session.hpp"
-#include "proxy/upstream/login.hpp"
+#include "proxy/upstream/dial.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -18,11 +18,15 @@ namespace {
 constexpr unsigned cancels_max = 64;
 thread_local unsigned cancels_running = 0;
 
-asio::awaitable<void> run_cancel(worker& home, upstream::connection_ptr target, upstream::pool_target server) {
+asio::awaitable<void> run_cancel(
+    worker& home, upstream::connection_ptr target, std::shared_ptr<const upstream::pool_target> server
+) {
     const auto client = target->client_id();
-    auto connected = co_await upstream::connect(home, server);
-    if (connected.refused) {
-        spdlog::warn("cancel request to server {} failed: {}", target->who.server, connected.refused->context);
+    upstream::time_limit limit(home.io, server->cluster->pool.connect_timeout);
+    const auto& address = server->cluster->servers[server->server];
+    const auto connected = co_await upstream::dial(home.io, address, limit);
+    if (!connected.stream) {
+        spdlog::warn("cancel request to server {} failed: {}", target->who.server, connected.problem);
     } else if (target->client_id() == client && !target->owes().empty()) {
         std::vector<std::uint8_t> packet;
         protocol::byte_writer writer(packet);
@@ -66,13 +70,16 @@ void forward_cancel(worker& from, const cancel_key& key) {
     }
 }
 
-void cancel_on_server(worker& home, upstream::connection_ptr target, const upstream::pool_target& server) {
+void cancel_on_server(
+    worker& home, upstream::connection_ptr target, std::shared_ptr<const upstream::pool_target> server
+) {
     if (target->being_canceled() || cancels_running >= cancels_max) {
         return;
     }
     ++cancels_running;
     target->cancel_started();
-    asio::co_spawn(home.io, run_cancel(home, std::move(target), server), asio::detached);
+    auto running = run_cancel(home, std::move(target), std::move(server));
+    asio::co_spawn(home.io, std::move(running), asio::detached);
 }
 
 }  // namespace weir::proxy

@@ -16,6 +16,8 @@ void forward_cancel(worker& from, const cancel_key& key);
 
 // Cancels what the connection's client runs now. The connection is not lent again before the server has closed the
 // cancel connection; if the client has let go of it when that connection is there, nothing is sent.
-void cancel_on_server(worker& home, upstream::connection_ptr target, const upstream::pool_target& server);
+void cancel_on_server(
+    worker& home, upstream::connection_ptr target, std::shared_ptr<const upstream::pool_target> server
+);
 
 }  // namespace weir::proxy

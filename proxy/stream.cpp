@@ -1,9 +1,9 @@
 #include "proxy/stream.hpp"
 
+#include "proxy/certificate.hpp"
+
 #include <boost/asio/error.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/write.hpp>
 
 #include <cerrno>
@@ -224,13 +224,20 @@ asio::awaitable<error_code> stream::connect_tls(
     asio::ssl::context& context, const std::string& host, bool verify_host
 ) {
     tls_ = std::make_unique<tls_socket>(socket_, context);
-    error_code parse_ec;
-    (void)asio::ip::make_address(host, parse_ec);
-    if (parse_ec) {  // a name, not an address (RFC 6066, section 3)
-        SSL_set_tlsext_host_name(tls_->native_handle(), host.c_str());
+    auto* const ssl = tls_->native_handle();
+    if (!is_address(host)) {  // RFC 6066, section 3
+        SSL_set_tlsext_host_name(ssl, host.c_str());
     }
-    if (verify_host) {
-        tls_->set_verify_callback(asio::ssl::host_name_verification(host));
+    if (verify_host && !expect_host(ssl, host)) {
+        co_return asio::error::invalid_argument;
+    }
+    if (SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE) {
+        tls_->set_verify_callback([this](bool good, asio::ssl::verify_context& about) {
+            if (!good) {
+                tls_fault_ = describe_certificate_fault(about.native_handle());
+            }
+            return good;
+        });
     }
     const auto [handshake_ec] = co_await tls_->async_handshake(asio::ssl::stream_base::client, use_tuple);
     co_return handshake_ec;

@@ -49,11 +49,14 @@ public:
     [[nodiscard]] bool open() const noexcept { return open_; }
 
     [[nodiscard]] asio::awaitable<error_code> accept_tls(asio::ssl::context& context);
-    // `host` is sent as SNI when it is a name; verification was set up in `context` and by `verify_host`.
+    // `host` is sent as SNI when it is a name. Whether a certificate must come from a trusted authority was set up in
+    // `context`; `verify_host`: it must also be for `host`.
     [[nodiscard]] asio::awaitable<error_code> connect_tls(
         asio::ssl::context& context, const std::string& host, bool verify_host
     );
     [[nodiscard]] bool encrypted() const noexcept { return tls_ != nullptr; }
+    // What was wrong with the certificate of the peer when a handshake failed for that; otherwise empty.
+    [[nodiscard]] const std::string& tls_fault() const noexcept { return tls_fault_; }
 
     [[nodiscard]] socket& lowest() noexcept { return socket_; }
     // The peer has closed, as far as the kernel knows, looking only; for streams nobody reads right now.
@@ -71,6 +74,7 @@ private:
     asio::io_context& io_;
     socket socket_;
     std::unique_ptr<tls_socket> tls_;
+    std::string tls_fault_;
     std::vector<std::uint8_t> out_;        // collected
     std::size_t sent_ = 0;                 // of out_
     std::vector<std::uint8_t> in_flight_;  // TLS: what the running write uses

@@ -4,11 +4,13 @@
 
 #include "metrics/probe.hpp"
 #include "proxy/client/classifier.hpp"
+#include "proxy/client/login.hpp"
 #include "proxy/cluster_view.hpp"
 #include "proxy/shared.hpp"
 #include "proxy/upstream/pool.hpp"
 #include "proxy/worker_context.hpp"
 #include "routing/random.hpp"
+#include "routing/router.hpp"
 #include "routing/rules.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -46,9 +48,9 @@ struct cancel_key_hash {
 
 // Everything a database name leads to.
 struct database_route {
-    const config::database* entry = nullptr;
-    cluster_view* cluster = nullptr;
+    cluster_view* cluster = nullptr;  // null: no such database
     std::string server_database;
+    config::pool_mode mode = config::pool_mode::transaction;
 };
 
 class worker : public worker_context {
@@ -81,10 +83,21 @@ public:
     void remove_session(client::session& gone, const cancel_key& key);
     [[nodiscard]] client::session* find_session(const cancel_key& key);
 
-    void serve_socket(socket&& accepted, std::string address, bool local);
+    void serve_socket(socket&& accepted, client::peer_address address);
+
+    // worker_routing.cpp: what the router is asked with and what is counted.
+    [[nodiscard]] static steady_time now() { return std::chrono::steady_clock::now(); }
+    [[nodiscard]] settings_ptr overlay_of(const routing::policy& rule);
+    [[nodiscard]] metrics::query_probe& query_probe(const cluster_view& cluster, const routing::route& chosen);
+    void count_route(const cluster_view& cluster, const routing::route& chosen);
+    void count_query(metrics::query_probe* which, metrics::query_kind kind, steady_time sent);
+    void in_flight(cluster_view& cluster, std::size_t server, int change);
+    void server_failed(cluster_view& cluster, std::size_t server);
+    [[nodiscard]] static bool has_replicas(const cluster_view& cluster);
 
     shared_state& shared;
-    metrics::worker_probe probe;
+    std::shared_ptr<metrics::worker_probe> probes;  // the registry reads it
+    metrics::worker_probe& probe;
     client::classifier classifier;
     std::shared_ptr<const routing::rule_set> rules;
     std::shared_ptr<const routing::function_list> safe_functions;
@@ -103,6 +116,7 @@ private:
     asio::awaitable<void> janitor();
     void tick();
     void build_views();
+    void use_cluster(cluster_view& view, const config::cluster& from);
     void begin_stop(bool at_once);
     void stop_if_done();
 
@@ -111,6 +125,11 @@ private:
     std::unique_ptr<asio::basic_socket_acceptor<asio::generic::stream_protocol>> unix_;
     asio::steady_timer timer_;
     std::unordered_map<cancel_key, client::session*, cancel_key_hash> keys_;
+    std::vector<std::unique_ptr<upstream::pool>> retired_;  // of servers that left; until their clients have let go
+    std::map<const routing::policy*, settings_ptr> overlays_;
+    std::map<std::tuple<const routing::policy*, const cluster_view*, std::size_t>, metrics::query_probe*> query_probes_;
+    std::map<std::tuple<const routing::policy*, std::size_t, routing::route_reason>, metrics::counter*> route_counters_;
+    std::map<const routing::policy*, metrics::histogram*> staleness_;
     unsigned next_worker_ = 0;  // for Unix sockets, which worker 0 hands out
     bool stopping_ = false;
     std::thread thread_;

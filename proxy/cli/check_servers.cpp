@@ -25,19 +25,22 @@ constexpr auto limit = 10s;  // for everything that is asked of one server
 // The subqueries keep apart what fails on the wrong kind of server.
 constexpr std::string_view question =
     "SELECT r.standby, current_setting('server_version'),"
-    " CASE WHEN r.standby THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_insert_lsn() END,"
+    " CASE WHEN r.standby THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END,"
     " CASE WHEN NOT r.standby THEN NULL"
     " WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0"
     " ELSE round(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 1) END,"
-    " (SELECT string_agg(extname || ' ' || extversion, ', ' ORDER BY extname)"
-    " FROM pg_extension WHERE extname <> 'plpgsql'),"
     " pg_has_role(current_user, 'pg_monitor', 'USAGE'),"
     " (SELECT rolsuper OR rolreplication FROM pg_roles WHERE rolname = current_user)"
     " FROM (SELECT pg_is_in_recovery() AS standby OFFSET 0) r";
 
+constexpr std::string_view extensions_question =
+    "SELECT coalesce(string_agg(extname || ' ' || extversion, ', ' ORDER BY extname), 'none')"
+    " FROM pg_extension WHERE extname <> 'plpgsql'";
+
 struct facts {
     const config::cluster* cluster = nullptr;
     const config::server* server = nullptr;
+    std::vector<std::string> databases;  // on the server
     std::string error;
     bool standby = false;
     std::string version;
@@ -48,7 +51,7 @@ struct facts {
     std::vector<std::string> missing;
 };
 
-sql_target target_of(const facts& which, sql_mode mode) {
+sql_target target_of(const facts& which, sql_mode mode, const std::string& database) {
     const auto& monitor = which.cluster->monitor;
     return {
         .host = which.server->host,
@@ -56,7 +59,7 @@ sql_target target_of(const facts& which, sql_mode mode) {
         .tls = which.cluster->tls,
         .user = monitor.user,
         .password = monitor.password,
-        .database = monitor.database,
+        .database = database,
         .application_name = "pgweir check",
         .mode = mode};
 }
@@ -66,11 +69,10 @@ void read(facts& into, const sql_rows& rows) {
     into.version = rows.at(0, 1);
     into.at = routing::parse_lsn(rows.at(0, 2)).value_or(routing::lsn{});
     into.lag_seconds = rows.at(0, 3);
-    into.extensions = rows.at(0, 4);
-    if (rows.at(0, 5) != "t") {
+    if (rows.at(0, 4) != "t") {
         into.missing.push_back("GRANT pg_monitor TO " + quote_name(into.cluster->monitor.user));
     }
-    if (rows.at(0, 6) != "t") {
+    if (rows.at(0, 5) != "t") {
         into.missing.push_back(
             "ALTER ROLE " + quote_name(into.cluster->monitor.user) + " REPLICATION"
         );
@@ -80,7 +82,7 @@ void read(facts& into, const sql_rows& rows) {
 // A right that the role has is of no use if pg_hba.conf lets no replication connection in.
 asio::awaitable<void> try_replication(asio::io_context& io, facts& into, sql_deadline deadline) {
     sql_connection sql(io);
-    auto target = target_of(into, sql_mode::replication);
+    auto target = target_of(into, sql_mode::replication, into.cluster->monitor.database);
     const auto connect_error = co_await sql.connect(std::move(target), deadline);
     if (!connect_error.empty()) {
         into.missing.push_back("a replication connection: " + connect_error);
@@ -95,10 +97,27 @@ asio::awaitable<void> try_replication(asio::io_context& io, facts& into, sql_dea
     into.system = found.rows.at(0, 0);
 }
 
+asio::awaitable<void>
+list_extensions(asio::io_context& io, facts& into, std::string database, sql_deadline deadline) {
+    sql_connection sql(io);
+    auto target = target_of(into, sql_mode::ordinary, database);
+    const auto connect_error = co_await sql.connect(std::move(target), deadline);
+    if (!connect_error.empty()) {
+        into.missing.push_back("database " + database + ": " + connect_error);
+        co_return;
+    }
+    std::string text(extensions_question);
+    const auto found = co_await sql.query(std::move(text), deadline);
+    if (found.ok() && found.rows.size() == 1) {
+        into.extensions += into.extensions.empty() ? "" : "; ";
+        into.extensions.append(database).append(": ").append(found.rows.at(0, 0));
+    }
+}
+
 asio::awaitable<void> ask_server(asio::io_context& io, facts& into) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     sql_connection sql(io);
-    auto target = target_of(into, sql_mode::ordinary);
+    auto target = target_of(into, sql_mode::ordinary, into.cluster->monitor.database);
     into.error = co_await sql.connect(std::move(target), deadline);
     if (!into.error.empty()) {
         co_return;
@@ -110,9 +129,12 @@ asio::awaitable<void> ask_server(asio::io_context& io, facts& into) {
         co_return;
     }
     read(into, found.rows);
-    const bool may_replicate = found.rows.at(0, 6) == "t";
+    const bool may_replicate = found.rows.at(0, 5) == "t";
     if (may_replicate) {
         co_await try_replication(io, into, deadline);
+    }
+    for (const auto& database : into.databases) {
+        co_await list_extensions(io, into, database, deadline);
     }
 }
 
@@ -147,7 +169,7 @@ table table_of(const std::vector<facts>& all) {
              each.version,
              each.extensions,
              lag_of(each, all),
-             known ? (each.missing.empty() ? "" : "rights are missing") : each.error}
+             known ? (each.missing.empty() ? "" : "see below") : each.error}
         );
     }
     return made;
@@ -182,6 +204,22 @@ void judge_cluster(
     }
 }
 
+// Of the databases that lead to the cluster, without "*"; the monitor's if there is no other.
+std::vector<std::string> databases_of(const config::config& from, const config::cluster& cluster) {
+    std::vector<std::string> found;
+    for (const auto& each : from.databases) {
+        const auto& name = each.server_database.empty() ? each.name : each.server_database;
+        if (each.cluster == cluster.name && name != "*" &&
+            std::find(found.begin(), found.end(), name) == found.end()) {
+            found.push_back(name);
+        }
+    }
+    if (found.empty()) {
+        found.push_back(cluster.monitor.database);
+    }
+    return found;
+}
+
 }  // namespace
 
 int check_servers(const config::config& from) {
@@ -191,6 +229,7 @@ int check_servers(const config::config& from) {
             facts made;
             made.cluster = &cluster;
             made.server = &server;
+            made.databases = databases_of(from, cluster);
             all.push_back(std::move(made));
         }
     }

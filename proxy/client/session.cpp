@@ -1,6 +1,7 @@
 #include "proxy/client/session.hpp"
 
 #include "protocol/byte_writer.hpp"
+#include "proxy/cancel.hpp"
 #include "proxy/client_error.hpp"
 #include "proxy/console/console.hpp"
 
@@ -64,11 +65,16 @@ asio::awaitable<void> session::run() {
     const auto who = co_await log_in(worker_, peer_, input_, address_);
     if (who.what == login_outcome::kind::cancel) {
         peer_->close();
-        const cancel_key key{static_cast<std::uint32_t>(who.cancel_pid), secret_of(who.cancel_key)};
+        const cancel_key key{static_cast<std::uint32_t>(who.cancel_pid), cancel_secret(who.cancel_key)};
         forward_cancel(worker_, key);
         co_return;
     }
     if (who.what == login_outcome::kind::closed || fatal_) {
+        peer_->close_after_flush();
+        co_return;
+    }
+    if (worker_.shared.clients.load(std::memory_order_relaxed) > worker_.config->listen.max_clients) {
+        tell(client_fatal({errc::too_many_clients, {}, std::nullopt}));
         peer_->close_after_flush();
         co_return;
     }
@@ -77,7 +83,7 @@ asio::awaitable<void> session::run() {
     client_probe_ = &worker_.probe.client(database_, user_);
     client_probe_->entered(metric_of(phase_));
     if (console::is_console(database_)) {
-        co_await console::serve(worker_, *peer_, input_, user_);
+        co_await console::serve(worker_, peer_, input_, user_);
         peer_->close_after_flush();
         co_return;
     }
@@ -137,7 +143,7 @@ asio::awaitable<bool> session::greet(const login_outcome& who) {
 }
 
 bool session::database_is_session_pooled() const {
-    return route_to_.entry != nullptr && route_to_.entry->pool_mode == config::pool_mode::session;
+    return route_to_.mode == config::pool_mode::session;
 }
 
 void session::send_welcome() {
@@ -220,7 +226,7 @@ asio::awaitable<void> session::finish() {
         } else {
             const auto left = std::exchange(link_, nullptr);
             if (!left->owes().empty()) {
-                cancel_on_server(worker_, left);
+                cancel_on_server(worker_, left, linked_target_);
             }
             if (pinned_ != routing::pin_reason::none) {
                 left->needs_reset();
@@ -282,7 +288,7 @@ void session::cancel() {
         return;
     }
     if (link_ && !link_->owes().empty()) {
-        cancel_on_server(worker_, link_);
+        cancel_on_server(worker_, link_, linked_target_);
     }
 }
 

@@ -45,6 +45,8 @@ public:
     void kill(const failure& why);
     // Ends it as soon as it is between transactions.
     void stop_when_idle();
+    // The servers of its cluster have changed: what it is linked to goes when it lets go.
+    void servers_changed();
     // The janitor's: deadlines that have passed.
     void tick(steady_time now);
 
@@ -123,11 +125,11 @@ private:
         kind what = kind::effects;
         bool done = false;
         bool simple = false;  // a simple Query: succeeded only if no error was seen
-        std::string name;
-        statement_ptr previous;
+        std::string name{};
+        statement_ptr previous{};
         std::uint64_t version = 0;  // of the unnamed statement
-        std::shared_ptr<const routing::traits> traits;
-        std::vector<routing::setting_effect> settings;
+        std::shared_ptr<const routing::traits> traits{};
+        std::vector<routing::setting_effect> settings{};
     };
     [[nodiscard]] std::uint64_t take_note(note_record&& record);
     [[nodiscard]] static std::vector<routing::setting_effect>
@@ -190,6 +192,7 @@ private:
     upstream::waiter waiter_;
     upstream::pool* waiting_in_ = nullptr;
     std::size_t linked_server_ = routing::no_server;
+    std::shared_ptr<const upstream::pool_target> linked_target_;
     settings_ptr linked_overlay_;
     settings_ptr linked_held_;   // what the session's settings on the server were when it was linked
     bool link_prepared_ = false;  // settings are made; the client's messages may go

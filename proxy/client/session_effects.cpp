@@ -2,7 +2,7 @@
 // taken back.
 #include "protocol/frontend.hpp"
 #include "proxy/client/session.hpp"
-#include "routing/session_effects.hpp"
+#include "routing/setting_text.hpp"
 #include "routing/sql_parser.hpp"
 
 #include <utility>

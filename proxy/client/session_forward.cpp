@@ -4,6 +4,7 @@
 #include "protocol/frontend.hpp"
 #include "proxy/client/session.hpp"
 #include "proxy/client_error.hpp"
+#include "routing/names.hpp"
 #include "routing/sql_parser.hpp"
 
 #include <utility>

@@ -118,7 +118,6 @@ bool session::obtain_at_once() {
     }
     take_route(chosen);
     link_to(std::move(taken), chosen);
-    worker_.probe_wait(*route_to_.cluster, chosen.server, 0ns);
     const auto check_after = route_to_.cluster->config->pool.check_after;
     if (link_->settings != wanted || link_->dirty_for(id_) ||
         (check_after != 0ms && worker_.coarse_now - link_->idle_since > check_after)) {
@@ -132,6 +131,7 @@ void session::link_to(upstream::connection_ptr which, const routing::route& chos
     link_ = std::move(which);
     link_->attach(*this);
     linked_server_ = chosen.server;
+    linked_target_ = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_).target();
     linked_overlay_ = overlay_of(chosen);
     link_prepared_ = false;
     wrote_ = false;
@@ -247,7 +247,6 @@ asio::awaitable<session::obtained> session::try_obtain(failure& why) {
 asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen) {
     auto& pool = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_);
     const auto wanted = worker_.settings.overlaid(state_.wanted(), overlay_of(chosen));
-    const auto began = worker_.now();
     waiter_.failed.reset();
     waiter_.granted = pool.try_take(id_, wanted);
     if (!waiter_.granted) {
@@ -259,7 +258,6 @@ asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen
         }
         waiting_in_ = nullptr;
     }
-    worker_.probe_wait(*route_to_.cluster, chosen.server, worker_.now() - began);
     if (waiter_.granted) {
         auto granted = std::exchange(waiter_.granted, nullptr);
         if (fatal_ || broken_) {
@@ -439,6 +437,13 @@ void session::note_own_write(upstream::connection& left) {
     token_probe_->token.at.system_identifier = route_to_.cluster->topology->system_identifier;
     token_probe_->token.at.timeline = route_to_.cluster->topology->timeline;
     left.release_behind(token_probe_);
+}
+
+void session::servers_changed() {
+    linked_server_ = routing::no_server;
+    if (link_) {
+        link_->retire();
+    }
 }
 
 void session::lost(const failure& why) {

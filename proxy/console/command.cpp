@@ -123,7 +123,7 @@ protocol::diagnostic make_error(protocol::sqlstate code, std::string message) {
 }
 
 protocol::diagnostic unknown(const tokens& words) {
-    const auto verb = upper(words[0].text);
+    const auto verb = words[0].kind == token_kind::word ? upper(words[0].text) : std::string();
     const auto noun = words.size() > 1 ? upper(words[1].text) : std::string();
     const bool shows = verb == "SHOW";
     if (shows ? contains(later_shows, noun) : contains(later_verbs, verb)) {

@@ -41,7 +41,7 @@ struct gathering {
 template <class Worker, class F>
 asio::awaitable<std::optional<std::vector<std::invoke_result_t<const F&, Worker&>>>> gather(
     Worker& home,
-    const std::vector<Worker*>& all,
+    std::vector<Worker*> all,
     F make,
     std::chrono::milliseconds limit = gather_limit
 ) {

@@ -33,7 +33,9 @@ row describe(const client::session::description& client, unsigned worker, steady
         number(client.prepared),
         number(client.id),
         text_or_null(client.server),
-        text_or_null(std::string(routing::name_of(client.pinned))),
+        client.pinned == routing::pin_reason::none
+            ? cell()
+            : cell(std::string(routing::name_of(client.pinned))),
         number(worker)};
 }
 

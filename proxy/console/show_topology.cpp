@@ -2,8 +2,8 @@
 #include "proxy/console/describe.hpp"
 #include "proxy/worker.hpp"
 
-#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace weir::proxy::console {
 
@@ -15,6 +15,10 @@ double total_weight(const routing::topology& cluster) {
         total += each.weight;
     }
     return total;
+}
+
+double rounded(double value, double steps) {
+    return std::round(value * steps) / steps;
 }
 
 cell milliseconds_of(steady_time::duration time) {
@@ -40,8 +44,8 @@ row describe(
         replica || !sampled ? text_or_null(std::string(routing::name_of(server.excluded))) : cell(),
         sampled && replica ? number(server.lag.count()) : cell(),
         sampled && replica ? number(server.lag_bytes) : cell(),
-        server.weight,
-        share,
+        rounded(server.weight, 1000),
+        rounded(share, 10),
         sampled ? number(server.timeline.value) : cell(),
         sampled ? cell(routing::to_string(server.replayed)) : cell(),
         sampled ? milliseconds_of(now - server.sampled) : cell(),

@@ -30,7 +30,7 @@ constexpr purpose purpose_of(const ledger_entry& entry) {
     return static_cast<purpose>(entry.tag);
 }
 
-bool may_follow(connection_state from, connection_state to) {
+[[maybe_unused]] bool may_follow(connection_state from, connection_state to) {
     switch (from) {
     case connection_state::logging_in: return to == connection_state::idle || to == connection_state::closed;
     case connection_state::idle:

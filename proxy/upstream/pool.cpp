@@ -29,7 +29,7 @@ bool is_congestion(const failure& why) {
 }  // namespace
 
 pool::pool(worker_context& worker, pool_target target, config::pool limits, std::shared_ptr<budget> shared)
-    : worker_(worker), target_(std::move(target)), limits_(limits), budget_(std::move(shared)) {
+    : worker_(worker), target_(std::make_shared<const pool_target>(std::move(target))), limits_(limits), budget_(std::move(shared)) {
     budget_->attach(worker_.index, [this, alive = alive_, &io = worker_.io] {
         asio::post(io, [this, alive] {
             if (*alive) {
@@ -113,7 +113,10 @@ void pool::open_more() {
 }
 
 asio::awaitable<void> pool::open_one(std::shared_ptr<bool> alive) {
-    auto outcome = co_await log_in(worker_, target_, limits_);
+    const auto target = target_;
+    const auto limits = limits_;
+    auto& home = worker_;
+    auto outcome = co_await log_in(home, *target, limits);
     if (!*alive) {
         co_return;
     }
@@ -121,7 +124,7 @@ asio::awaitable<void> pool::open_one(std::shared_ptr<bool> alive) {
         open_failed(*outcome.refused);
         co_return;
     }
-    opened(make_connection(worker_, *this, target_, limits_, std::move(outcome)));
+    opened(make_connection(worker_, *this, *target_, limits_, std::move(outcome)));
 }
 
 void pool::opened(connection_ptr made) {
@@ -143,10 +146,10 @@ void pool::open_failed(const failure& why) {
     // Workers and pools must not come back in step.
     const auto jitter = back_off_ / 4 * static_cast<int>((worker_.index * 7 + waiting_.size()) % 4) / 4;
     retry_at_ = worker_.coarse_now + back_off_ + jitter;
-    const auto& server = target_.cluster->servers[target_.server];
+    const auto& server = target_->cluster->servers[target_->server];
     spdlog::warn(
         "log-in to server {} ({}:{}) as {} to database {} failed: {}{}",
-        server.name, server.host, server.port, target_.user, target_.database, why.context,
+        server.name, server.host, server.port, target_->user, target_->database, why.context,
         why.diagnostic ? ": " + why.diagnostic->message : ""
     );
     if (!is_congestion(why)) {

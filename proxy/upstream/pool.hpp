@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -74,7 +75,7 @@ public:
     void retire_all();
 
     [[nodiscard]] pool_counts counts() const;
-    [[nodiscard]] const pool_target& target() const noexcept { return target_; }
+    [[nodiscard]] std::shared_ptr<const pool_target> target() const noexcept { return target_; }
     [[nodiscard]] const std::unordered_set<connection*>& connections() const noexcept { return all_; }
     // The last reason why no connection could be had; empty when the last log-in went well.
     [[nodiscard]] const std::optional<failure>& last_failure() const noexcept { return last_failure_; }
@@ -94,7 +95,7 @@ private:
     [[nodiscard]] bool too_old(const connection& which, steady_time now) const;
 
     worker_context& worker_;
-    pool_target target_;
+    std::shared_ptr<const pool_target> target_;
     config::pool limits_;
     std::shared_ptr<budget> budget_;
     std::deque<waiter*> waiting_;
