@@ -3,9 +3,10 @@
 
 #include "proxy/asio.hpp"
 
-#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
 
+#include <memory>
 #include <utility>
 
 namespace weir::proxy {
@@ -15,13 +16,15 @@ public:
     explicit signal(asio::io_context& io) : io_(io) {}
     signal(const signal&) = delete;
     signal& operator=(const signal&) = delete;
+    signal(signal&&) = delete;
+    signal& operator=(signal&&) = delete;
     ~signal() { notify(); }
 
     // At most one waiter at a time.
     [[nodiscard]] asio::awaitable<void> wait() {
         return asio::async_initiate<const asio::use_awaitable_t<>, void()>(
             [this](auto handler) {
-                handler_ = std::move(handler);
+                waiter_ = std::make_unique<waiter_of<decltype(handler)>>(std::move(handler));
                 if (set_) {
                     notify();
                 }
@@ -31,20 +34,38 @@ public:
     }
 
     void notify() {
-        if (!handler_) {
+        if (!waiter_) {
             set_ = true;
             return;
         }
         set_ = false;
-        asio::post(io_, std::exchange(handler_, nullptr));
+        asio::post(io_, [waiter = std::move(waiter_)] { waiter->resume(); });
     }
 
     void clear() noexcept { set_ = false; }
-    [[nodiscard]] bool waiting() const noexcept { return static_cast<bool>(handler_); }
+    [[nodiscard]] bool waiting() const noexcept { return waiter_ != nullptr; }
 
 private:
+    // Boost 1.81's any_completion_handler recurses without end when it is moved into another handler.
+    struct waiter {
+        waiter() = default;
+        waiter(const waiter&) = delete;
+        waiter& operator=(const waiter&) = delete;
+        waiter(waiter&&) = delete;
+        waiter& operator=(waiter&&) = delete;
+        virtual ~waiter() = default;
+        virtual void resume() = 0;
+    };
+
+    template <class Handler>
+    struct waiter_of final : waiter {
+        explicit waiter_of(Handler&& with) : handler(std::move(with)) {}
+        void resume() override { std::move(handler)(); }
+        Handler handler;
+    };
+
     asio::io_context& io_;
-    asio::any_completion_handler<void()> handler_;
+    std::unique_ptr<waiter> waiter_;
     bool set_ = false;
 };
 
