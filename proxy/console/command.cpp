@@ -59,14 +59,42 @@ constexpr std::array commands{
     command{.words = "SET", .tag = "SET", .check = check_session_setting, .run = accept},
     command{.words = "RESET", .tag = "RESET", .check = accept_anything, .run = accept},
     command{.words = "DISCARD ALL", .tag = "DISCARD ALL", .run = accept},
-    command{.words = "BEGIN", .tag = "BEGIN", .check = accept_anything, .run = accept},
+    command{
+        .words = "BEGIN",
+        .tag = "BEGIN",
+        .step = transaction_step::begin,
+        .check = accept_anything,
+        .run = accept},
     command{
         .words = "START TRANSACTION",
         .tag = "START TRANSACTION",
+        .step = transaction_step::begin,
         .check = accept_anything,
         .run = accept},
-    command{.words = "COMMIT", .tag = "COMMIT", .check = accept_anything, .run = accept},
-    command{.words = "ROLLBACK", .tag = "ROLLBACK", .check = accept_anything, .run = accept},
+    command{
+        .words = "COMMIT",
+        .tag = "COMMIT",
+        .step = transaction_step::end,
+        .check = accept_anything,
+        .run = accept},
+    command{
+        .words = "END",
+        .tag = "COMMIT",
+        .step = transaction_step::end,
+        .check = accept_anything,
+        .run = accept},
+    command{
+        .words = "ROLLBACK",
+        .tag = "ROLLBACK",
+        .step = transaction_step::end,
+        .check = accept_anything,
+        .run = accept},
+    command{
+        .words = "ABORT",
+        .tag = "ROLLBACK",
+        .step = transaction_step::end,
+        .check = accept_anything,
+        .run = accept},
 };
 
 constexpr command parameter_command{

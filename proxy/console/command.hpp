@@ -6,6 +6,7 @@
 #include "proxy/console/answer.hpp"
 #include "proxy/console/lexer.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,12 +24,15 @@ struct request {
     const tokens& arguments;  // behind the command's own words
 };
 
+enum class transaction_step : std::uint8_t { none, begin, end };
+
 struct command {
     std::string_view words;  // upper case, as HELP prints them
     std::string_view arguments{};
     std::string_view help{};   // empty: not listed
     bool needs_admin = false;  // else those who may look may run it
     std::string_view tag = "SHOW";
+    transaction_step step = transaction_step::none;
     // Null: takes no arguments.
     std::optional<protocol::diagnostic> (*check)(const tokens& arguments) = nullptr;
     // Null: answers without rows.

@@ -135,7 +135,7 @@ asio::awaitable<bool> conversation::run_simple(const tokens& words) {
     for (const auto& each : result.rows) {
         encode_row(writer_, each, {});
     }
-    backend::command_complete{found.value.what->tag}.encode(writer_);
+    ran(*found.value.what);
     co_return true;
 }
 
@@ -288,8 +288,15 @@ asio::awaitable<void> conversation::run_portal(portal& which, std::int32_t max_r
     if (max_rows > 0 && now == static_cast<std::size_t>(max_rows)) {
         backend::encode_empty(writer_, backend::kind::portal_suspended);
     } else {
-        backend::command_complete{what->what->tag}.encode(writer_);
+        ran(*what->what);
     }
+}
+
+void conversation::ran(const command& what) {
+    if (what.step != transaction_step::none) {
+        in_transaction_ = what.step == transaction_step::begin;
+    }
+    backend::command_complete{what.tag}.encode(writer_);
 }
 
 void conversation::close(bytes body) {
@@ -309,8 +316,12 @@ void conversation::close(bytes body) {
 
 void conversation::sync() {
     skipping_ = false;
-    portals_.clear();
-    backend::ready_for_query{}.encode(writer_);
+    if (!in_transaction_) {
+        portals_.clear();
+    }
+    using status = backend::transaction_status;
+    const auto now = in_transaction_ ? status::in_transaction : status::idle;
+    backend::ready_for_query{now}.encode(writer_);
 }
 
 void conversation::send_error(const protocol::diagnostic& what) {

@@ -1,5 +1,6 @@
 // The console's side of the protocol: from a client's messages to commands, from answers to
-// messages. Simple and extended protocol; no transactions, so the status is always idle.
+// messages. Simple and extended protocol. Transactions do nothing but keep portals, which drivers
+// that fetch in pieces count on; an error does not make them fail.
 //
 // The commands themselves are run by a function that is passed in, so that this is tested without a
 // server.
@@ -63,6 +64,7 @@ private:
     [[nodiscard]] asio::awaitable<void> run_portal(portal& which, std::int32_t max_rows);
     void close(bytes body);
     void sync();
+    void ran(const command& what);
     [[nodiscard]] bool over(std::string_view why);
 
     void describe_columns(const std::optional<call>& what, const formats& as);
@@ -78,6 +80,7 @@ private:
     std::map<std::string, std::shared_ptr<const statement>, std::less<>> statements_;
     std::map<std::string, portal, std::less<>> portals_;
     bool skipping_ = false;
+    bool in_transaction_ = false;
 };
 
 }  // namespace weir::proxy::console

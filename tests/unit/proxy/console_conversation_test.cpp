@@ -187,13 +187,13 @@ TEST_CASE("the first error ends a simple query") {
 
 TEST_CASE("an empty query and a command without rows have their own answers") {
     desk at;
-    at.send(frontend::query{" ; "}).send(frontend::query{"BEGIN"});
+    at.send(frontend::query{" ; "}).send(frontend::query{"SET datestyle = ISO"});
     CHECK(
         at.told() ==
         lines{
             "EmptyQueryResponse",
             "ReadyForQuery idle",
-            "CommandComplete \"BEGIN\"",
+            "CommandComplete \"SET\"",
             "ReadyForQuery idle"}
     );
 }
@@ -252,20 +252,38 @@ TEST_CASE("a portal is suspended at the row limit and goes on from there") {
     CHECK(at.told().front() == "ERROR 34000 portal \"p\" does not exist");  // ended with Sync
 }
 
+TEST_CASE("a transaction keeps portals over Sync until it ends") {
+    desk at;
+    at.send(frontend::query{"begin"}).send(parse_of("", "show help")).send(bind_of("p", ""));
+    at.send(frontend::execute{"p", 2}).send(frontend::kind::sync);
+    CHECK(at.told().back() == "ReadyForQuery in transaction");
+    at.send(frontend::execute{"p", 2}).send(frontend::kind::sync);
+    CHECK(
+        at.told() ==
+        lines{"Row three|3|z", "CommandComplete \"SHOW\"", "ReadyForQuery in transaction"}
+    );
+    at.send(frontend::query{"reload"});
+    CHECK(at.told() == lines{"ERROR F0000 wrong", "ReadyForQuery in transaction"});
+    at.send(frontend::query{"rollback"});
+    CHECK(at.told() == lines{"CommandComplete \"ROLLBACK\"", "ReadyForQuery idle"});
+    at.send(frontend::execute{"p", 2}).send(frontend::kind::sync);
+    CHECK(at.told().front() == "ERROR 34000 portal \"p\" does not exist");
+}
+
 TEST_CASE("after an error everything is ignored up to Sync") {
     desk at;
     at.send(parse_of("", "nonsense")).send(bind_of("", "")).send(frontend::execute{"", 0});
     at.send(frontend::query{"show version"}).send(frontend::kind::sync);
-    at.send(frontend::query{"BEGIN"});
+    at.send(frontend::query{"SET datestyle = ISO"});
     CHECK(
         at.told() ==
         lines{
             "ERROR 42601 unknown console command \"nonsense\"",
             "ReadyForQuery idle",
-            "CommandComplete \"BEGIN\"",
+            "CommandComplete \"SET\"",
             "ReadyForQuery idle"}
     );
-    CHECK(at.ran == lines{"BEGIN"});
+    CHECK(at.ran == lines{"SET"});
 }
 
 TEST_CASE("an error of the command itself also skips to Sync") {
