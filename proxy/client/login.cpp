@@ -48,6 +48,16 @@ rejection close_silently(std::string reason) {
     return made;
 }
 
+rejection refuse_packet(const protocol::error_code& ec) {
+    if (ec == protocol::errc::bad_startup_layout) {
+        return refuse(
+            sqlstates::protocol_violation,
+            "invalid startup packet layout: expected terminator as last byte"
+        );
+    }
+    return close_silently("malformed first packet: " + ec.message());
+}
+
 bool is_known(const config::config& from, std::string_view database) {
     const auto fits = [&](const config::database& each) {
         return each.name == database || each.name == "*";
@@ -73,9 +83,6 @@ public:
           config_(worker.config),
           tls_(worker.tls) {}
 
-    login(const login&) = delete;
-    login& operator=(const login&) = delete;
-
     [[nodiscard]] asio::awaitable<login_outcome> run();
 
 private:
@@ -83,6 +90,8 @@ private:
 
     // Up to a StartupMessage in startup_ or a cancel request in outcome_.
     asio::awaitable<refusal> first_packets();
+    // The one behind which no further first packet comes.
+    [[nodiscard]] refusal last_packet(const protocol::first_packet& packet, first_step step);
     // One packet without its length into packet_.
     asio::awaitable<refusal> read_packet();
     asio::awaitable<refusal> accept_tls();
@@ -133,47 +142,48 @@ asio::awaitable<login::refusal> login::first_packets() {
         }
         const auto packet = protocol::decode_first_packet(packet_);
         if (!packet) {
-            if (packet.error() == protocol::errc::bad_startup_layout) {
-                co_return refuse(
-                    sqlstates::protocol_violation,
-                    "invalid startup packet layout: expected terminator as last byte"
-                );
-            }
-            co_return close_silently("malformed first packet: " + packet.error().message());
+            co_return refuse_packet(packet.error());
         }
-        switch (requests.next(*packet, !input_.empty())) {
-        case first_step::accept_tls: {
+        const auto step = requests.next(*packet, !input_.empty());
+        if (step == first_step::answer_no) {
+            write_answer('N');
+        } else if (step == first_step::accept_tls) {
             auto failed = co_await accept_tls();
             if (failed) {
                 co_return failed;
             }
-            break;
-        }
-        case first_step::answer_no: write_answer('N'); break;
-        case first_step::start: {
-            start(std::get<protocol::startup_message>(*packet));
-            co_return startup_refused_;
-        }
-        case first_step::cancel: {
-            const auto& request = std::get<protocol::cancel_request>(*packet);
-            outcome_.what = login_outcome::kind::cancel;
-            outcome_.cancel_pid = request.pid;
-            outcome_.cancel_key = request.key;
-            co_return std::nullopt;
-        }
-        case first_step::unsupported:
-            co_return refuse_version(std::get<protocol::unsupported_version>(*packet).version);
-        case first_step::injected:
-            co_return refuse(
-                sqlstates::protocol_violation,
-                "received unencrypted data after SSL or GSSAPI encryption request",
-                "This could be either a client-software bug or evidence of an attempted "
-                "man-in-the-middle attack."
-            );
-        case first_step::close:
-            co_return close_silently("asked twice for the same kind of encryption");
+        } else {
+            co_return last_packet(*packet, step);
         }
     }
+}
+
+login::refusal login::last_packet(const protocol::first_packet& packet, first_step step) {
+    switch (step) {
+    case first_step::start:
+        start(std::get<protocol::startup_message>(packet));
+        return startup_refused_;
+    case first_step::cancel: {
+        const auto& request = std::get<protocol::cancel_request>(packet);
+        outcome_.what = login_outcome::kind::cancel;
+        outcome_.cancel_pid = request.pid;
+        outcome_.cancel_key = request.key;
+        return std::nullopt;
+    }
+    case first_step::unsupported:
+        return refuse_version(std::get<protocol::unsupported_version>(packet).version);
+    case first_step::injected:
+        return refuse(
+            sqlstates::protocol_violation,
+            "received unencrypted data after SSL or GSSAPI encryption request",
+            "This could be either a client-software bug or evidence of an attempted "
+            "man-in-the-middle attack."
+        );
+    case first_step::accept_tls:
+    case first_step::answer_no:
+    case first_step::close: break;
+    }
+    return close_silently("asked twice for the same kind of encryption");
 }
 
 asio::awaitable<login::refusal> login::read_packet() {

@@ -92,7 +92,7 @@ protocol::result<protocol::scram_verifier>
 password_exchange::verifier(scram_cache& cache, bool& genuine) {
     // The salt of a plain password is that of the mock, so that it stays the same when a user is
     // added or removed.
-    const auto mock = protocol::mock_verifier(user_, as_bytes(randomness_.process_secret));
+    auto mock = protocol::mock_verifier(user_, as_bytes(randomness_.process_secret));
     if (!mock || !no_chance_.empty()) {
         return mock;
     }

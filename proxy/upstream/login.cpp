@@ -34,9 +34,6 @@ public:
           limit_length_(limit),
           input_(worker.scratch) {}
 
-    login(const login&) = delete;
-    login& operator=(const login&) = delete;
-
     [[nodiscard]] asio::awaitable<logged_in> run();
 
 private:

@@ -24,6 +24,8 @@ public:
 
         step(const step&) = delete;
         step& operator=(const step&) = delete;
+        step(step&&) = delete;
+        step& operator=(step&&) = delete;
 
         ~step() { limit_.shared_->cut = nullptr; }
 
@@ -50,6 +52,8 @@ public:
 
     time_limit(const time_limit&) = delete;
     time_limit& operator=(const time_limit&) = delete;
+    time_limit(time_limit&&) = delete;
+    time_limit& operator=(time_limit&&) = delete;
 
     ~time_limit() { shared_->armed = false; }
 
