@@ -31,6 +31,7 @@ std::optional<login_problem> authenticator::on_request(
     std::vector<std::uint8_t>& out
 ) {
     const bool first = state_ == state::waiting;
+    begun_ = true;
     switch (request.method) {
     case authentication_kind::ok: return on_ok();
     case authentication_kind::cleartext_password:

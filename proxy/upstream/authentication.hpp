@@ -41,7 +41,7 @@ public:
     on_request(const protocol::backend::authentication& request, std::vector<std::uint8_t>& out);
 
     // The server has asked for something or let us in.
-    [[nodiscard]] bool begun() const noexcept { return state_ != state::waiting; }
+    [[nodiscard]] bool begun() const noexcept { return begun_; }
 
     // AuthenticationOk has come, and with SCRAM the server's proof before it.
     [[nodiscard]] bool done() const noexcept { return state_ == state::done; }
@@ -74,6 +74,7 @@ private:
     bool damaged_ = false;  // the secret begins like a SCRAM verifier and is none
     protocol::scram_client scram_;
     state state_ = state::waiting;
+    bool begun_ = false;
 };
 
 }  // namespace weir::proxy::upstream
