@@ -182,11 +182,13 @@ void judge_cluster(
     std::vector<std::string>& problems
 ) {
     std::size_t primaries = 0;
+    std::size_t reached = 0;
     std::string system;
     for (const auto& each : all) {
         if (each.cluster != &cluster || !each.error.empty()) {
             continue;
         }
+        ++reached;
         primaries += each.standby ? 0 : 1;
         if (!each.system.empty() && !system.empty() && each.system != system) {
             problems.push_back(
@@ -196,7 +198,7 @@ void judge_cluster(
         }
         system = system.empty() ? each.system : system;
     }
-    if (primaries != 1) {
+    if (reached != 0 && primaries != 1) {
         problems.push_back(
             cluster.name + ": " + std::to_string(primaries) +
             " of its servers are primary, expected 1"

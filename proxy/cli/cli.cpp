@@ -67,6 +67,11 @@ void add_serve_options(CLI::App& to, options& into) {
     )
         ->allow_extra_args(false);
     to.add_option("--listen", into.serve.listen, "Without a file: address:port for clients");
+    to.add_option(
+        "--http",
+        into.serve.http,
+        "Without a file: address:port for metrics and health, or off"
+    );
     to.add_option("--user", into.serve.user, "Without a file: the user that watches the servers");
     to.add_option(
         "--password-env",

@@ -16,6 +16,7 @@ struct serve_options {
     // Without a file:
     std::vector<std::string> servers;  // host:port
     std::string listen;                // address:port; empty: the default
+    std::string http;                  // the same, or off
     std::string user;                  // the monitor's
     std::string password_variable;     // name of an environment variable
 };

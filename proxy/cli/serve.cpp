@@ -28,7 +28,8 @@ load(const std::string& file, std::vector<std::string>& errors) {
 }
 
 // "127.0.0.1:6432" or "[::1]:6432".
-bool read_listen(std::string_view text, config::listen& into) {
+template <class Endpoint>
+bool read_endpoint(std::string_view text, Endpoint& into) {
     const auto colon = text.rfind(':');
     if (colon == std::string_view::npos || colon == 0) {
         return false;
@@ -75,7 +76,15 @@ made_config config_without_file(const serve_options& options) {
     if (options.user.empty()) {
         made.errors.emplace_back("--user: missing; the monitor logs in to the servers with it");
     }
-    if (!options.listen.empty() && !read_listen(options.listen, value.listen)) {
+    if (options.http == "off") {
+        value.http.enabled = false;
+    } else if (!options.http.empty() && !read_endpoint(options.http, value.http)) {
+        made.errors.push_back(
+            "--http: '" + options.http +
+            "' is no address; expected address:port, such as 127.0.0.1:9632, or off"
+        );
+    }
+    if (!options.listen.empty() && !read_endpoint(options.listen, value.listen)) {
         made.errors.push_back(
             "--listen: '" + options.listen +
             "' is no address; expected address:port, such as "

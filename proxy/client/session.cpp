@@ -83,6 +83,7 @@ asio::awaitable<void> session::run() {
     client_probe_ = &worker_.probe.client(database_, user_);
     client_probe_->entered(metric_of(phase_));
     if (console::is_console(database_)) {
+        set_phase(session_phase::idle);
         co_await console::serve(worker_, peer_, input_, user_);
         peer_->close_after_flush();
         co_return;
@@ -129,6 +130,7 @@ asio::awaitable<bool> session::greet(const login_outcome& who) {
         }
         told_ = link_->parameters;
         unit_decided_ = false;
+        wrote_ = false;
         let_go();
         if (worker_.welcomes.size() >= 1024) {
             worker_.welcomes.clear();

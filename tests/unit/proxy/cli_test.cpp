@@ -68,6 +68,7 @@ TEST_CASE("without a file the servers and the user make a configuration") {
     serve_options options;
     options.servers = {"10.0.0.1:5433", "10.0.0.2"};
     options.listen = "[::1]:7000";
+    options.http = "off";
     options.user = "watcher";
     options.password_variable = "PGWEIR_CLI_TEST_PASSWORD";
     const auto made = config_of(options);
@@ -75,6 +76,9 @@ TEST_CASE("without a file the servers and the user make a configuration") {
     CHECK(made.errors.empty());
     CHECK(made.value->listen.address == "::1");
     CHECK(made.value->listen.port == 7000);
+    CHECK_FALSE(made.value->http.enabled);
+    options.http = "127.0.0.1:7001";
+    CHECK(config_of(options).value->http.port == 7001);
     REQUIRE(made.value->clusters.size() == 1);
     CHECK(made.value->clusters[0].servers.size() == 2);
     CHECK(made.value->clusters[0].monitor.user == "watcher");
