@@ -195,6 +195,7 @@ void server::parts::await_signal() {
 void server::parts::stop(bool at_once) {
     spdlog::info("stopping{}", at_once ? " at once" : ": waiting for transactions to end");
     stopping = true;
+    shared.stopping = true;
     for (const auto& each : workers) {
         each->stop(at_once);
     }

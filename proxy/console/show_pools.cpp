@@ -47,7 +47,7 @@ by_pool pools_of(worker& asked) {
         made.counts = pool->counts();
         made.size = target->cluster->pool.size;
         if (const auto& failure = pool->last_failure()) {
-            made.last_error = failure->context;
+            made.last_error = failure->diagnostic ? failure->diagnostic->message : failure->context;
         }
         for (const auto* const each : pool->connections()) {
             made.canceled += each->being_canceled() ? 1 : 0;
