@@ -23,6 +23,7 @@ struct statement {
     std::string oids;  // as on the wire: four bytes each
     routing::shape shape;
     std::shared_ptr<const routing::traits> traits;
+    mutable bool proven = false;  // some server has accepted the text
 };
 
 using statement_ptr = std::shared_ptr<const statement>;

@@ -96,7 +96,10 @@ private:
     void note_parse(const protocol::frame_part& part);
     void note_bind(const protocol::frame_part& part);
     [[nodiscard]] step skip_to_sync();
-    [[nodiscard]] step answer_alone();
+    void answer_alone();
+    [[nodiscard]] step note_large(const protocol::frame_part& part);
+    [[nodiscard]] step note_outside_unit(const protocol::frame_part& part);
+    [[nodiscard]] step note_query(const protocol::frame_part& part);
     [[nodiscard]] step unit_complete();
     [[nodiscard]] bool forwarding() const noexcept;
     [[nodiscard]] step refuse(const std::string& why);
@@ -150,6 +153,7 @@ private:
     [[nodiscard]] asio::awaitable<void> injected();
     void begin_injected();
     [[nodiscard]] asio::awaitable<bool> wait_for_topology(steady_time deadline);
+    [[nodiscard]] routing::route_request question();  // of the unit; refers to it
     [[nodiscard]] routing::route decide();
     [[nodiscard]] const routing::judgement& judgement_of(const known_text& text);
     [[nodiscard]] bool ran_user_function(const known_text& what);
@@ -162,6 +166,8 @@ private:
     void match_parameters();
     void fail_collected(const failure& why);
     void let_go();
+    [[nodiscard]] bool lacks_token() const;
+    void forget_token();
     void note_own_write(upstream::connection& left);
 
     worker& worker_;

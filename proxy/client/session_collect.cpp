@@ -119,74 +119,93 @@ session::step session::collect() {
 
 // wait_for_answers stands for "go on collecting" here.
 session::step session::note(const frame_part& part) {
-    const bool first = unit_.scanned == 0;
     if (part.kind == part_kind::head && part.type != 'd') {
-        unit_.cut = true;
-        unit_.needs_server = true;
-        if (part.type == 'B') {
-            note_bind(part);
-        } else {
-            unit_.write = true;  // too large to be looked at
-        }
-        return unit_complete();
+        return note_large(part);
     }
     switch (part.type) {
     case 'X':
-        if (first) {
-            terminated_ = true;
-            return step::finish;
-        }
-        unit_.cut = true;  // what came before it is still answered
-        return unit_complete();
     case 'd':
     case 'c':
     case 'f':
-        // Outside copy mode PostgreSQL ignores them; a server that may just be entering it must see them in order.
-        if (first) {
-            const auto real = cutter_.next(input_.view());
-            if (link_) {
-                forward(real);
-            }
-            input_.consume(real.bytes.size());
-            return step::wait_for_answers;
+        if (unit_.scanned == 0 || part.type == 'X') {
+            return note_outside_unit(part);
         }
         break;
-    case 'Q': {
-        const auto query = frontend::query::decode(part.body());
-        if (!query) {
-            return refuse("invalid message format");
-        }
-        unit_.texts.push_back(classify(query->text));
-        unit_.runs(unit_.texts.back());
-        unit_.executes = unit_.needs_server = true;
-        unit_.scanned += part.bytes.size();
-        return unit_complete();
-    }
+    case 'Q': return note_query(part);
     case 'P': note_parse(part); break;
     case 'B': note_bind(part); break;
-    case 'E': unit_.executes = true; unit_.needs_server = true; break;
+    case 'E': unit_.executes = unit_.needs_server = true; break;
     case 'D': unit_.needs_server = true; break;
-    case 'C': unit_.needs_server = unit_.needs_server || part.body().size() < 2 || part.body()[0] != 'S' || part.body()[1] == 0; break;
+    case 'C': {
+        const bool own_name = part.body().size() > 2 && part.body()[0] == 'S';
+        unit_.needs_server = unit_.needs_server || !own_name;
+        unit_.known_parses = unit_.known_parses && own_name;
+        break;
+    }
     case 'F': unit_.write = unit_.executes = unit_.needs_server = true; break;
     default: break;
     }
     if (broken_ || fatal_) {
         return step::finish;
     }
+    if (part.type != 'P' && part.type != 'C' && part.type != 'S' && part.type != 'H') {
+        unit_.known_parses = false;
+    }
     unit_.scanned += part.bytes.size();
     if (part.type == 'S' || part.type == 'F') {
         return unit_complete();
     }
-    if (part.type == 'H') {
-        if (!unit_.needs_server) {
-            return step::wait_for_answers;
-        }
+    if (part.type == 'H' && unit_.needs_server) {
         unit_.cut = true;
         // What follows is not known yet. Nothing that ran may have to be undone because a write comes behind it.
         unit_.write = unit_.write || unit_.executes;
         return unit_complete();
     }
     return step::wait_for_answers;
+}
+
+session::step session::note_large(const frame_part& part) {
+    unit_.cut = true;
+    unit_.needs_server = true;
+    unit_.known_parses = false;
+    if (part.type == 'B') {
+        note_bind(part);
+    } else {
+        unit_.write = true;  // too large to be looked at
+    }
+    return broken_ || fatal_ ? step::finish : unit_complete();
+}
+
+session::step session::note_outside_unit(const frame_part& part) {
+    if (part.type == 'X') {
+        if (unit_.scanned == 0) {
+            terminated_ = true;
+            return step::finish;
+        }
+        unit_.cut = true;  // what came before it is still answered
+        return unit_complete();
+    }
+    // Copy data outside copy mode: PostgreSQL ignores it; a server that may just be entering the mode must see it in
+    // its order.
+    const auto real = cutter_.next(input_.view());
+    if (link_) {
+        forward(real);
+    }
+    input_.consume(real.bytes.size());
+    return step::wait_for_answers;
+}
+
+session::step session::note_query(const frame_part& part) {
+    const auto query = frontend::query::decode(part.body());
+    if (!query) {
+        return refuse("invalid message format");
+    }
+    unit_.texts.push_back(classify(query->text));
+    unit_.runs(unit_.texts.back());
+    unit_.executes = unit_.needs_server = true;
+    unit_.known_parses = false;
+    unit_.scanned += part.bytes.size();
+    return unit_complete();
 }
 
 void session::note_parse(const frame_part& part) {
@@ -196,6 +215,11 @@ void session::note_parse(const frame_part& part) {
         return;
     }
     unit_.needs_server = true;
+    if (unit_.known_parses) {
+        const auto known = worker_.statements.find({parse->text, parse->oids, search_path()});
+        unit_.known_parses =
+            known && known->proven && !parse->name.empty() && statements_.find(parse->name) == nullptr;
+    }
     unit_.texts.push_back(classify(parse->text));
     unit_.named.emplace_back(std::string(parse->name), unit_.texts.size() - 1);
     unit_.runs(unit_.texts.back());
@@ -225,14 +249,17 @@ void session::note_bind(const frame_part& part) {
 }
 
 session::step session::unit_complete() {
-    if (!unit_.needs_server && !link_) {
-        return answer_alone();
+    if (!unit_.needs_server && !link_ && !unit_.cut) {
+        answer_alone();
+        return step::wait_for_answers;
     }
     return step::obtain;
 }
 
-// Nothing but Close of named statements, Flush and Sync.
-session::step session::answer_alone() {
+// Nothing but Close of named statements, Flush and Sync; or, where no server is free, also Parse of texts that are known
+// to be good: a driver that prepares while others hold all connections in transactions must not wait for them.
+void session::answer_alone() {
+    constexpr std::array<std::uint8_t, 5> parse_complete{'1', 0, 0, 0, 4};
     constexpr std::array<std::uint8_t, 5> close_complete{'3', 0, 0, 0, 4};
     auto rest = input_.view().first(unit_.scanned);
     frame_cutter cutter(protocol::side::frontend);
@@ -243,6 +270,10 @@ session::step session::answer_alone() {
                 statements_.erase(close->name);
                 peer_->write(close_complete);
             }
+        } else if (part.type == 'P') {
+            const auto parse = *frontend::parse::decode(part.body());
+            statements_.set(parse.name, worker_.statements.find({parse.text, parse.oids, search_path()}));
+            peer_->write(parse_complete);
         } else if (part.type == 'S') {
             send_ready();
         }
@@ -250,7 +281,6 @@ session::step session::answer_alone() {
     }
     input_.consume(unit_.scanned);
     unit_.clear();
-    return terminated_ ? step::finish : collect();
 }
 
 session::step session::skip_to_sync() {

@@ -84,6 +84,12 @@ void session::settled(std::uint64_t note, outcome how, protocol::bytes_view /*fr
 }
 
 void session::apply(const note_record& record) {
+    if (record.what == note_record::kind::parse) {
+        if (const auto* made = statements_.find(record.name)) {
+            (*made)->proven = true;
+        }
+        return;
+    }
     if (record.what != note_record::kind::effects) {
         return;
     }

@@ -26,6 +26,16 @@ constexpr bool is_extended(std::uint8_t type) {
     return type == 'P' || type == 'B' || type == 'D' || type == 'E' || type == 'C' || type == 'H';
 }
 
+// Data that the session must see in its later reads. A transaction counts from BEGIN: what follows is not judged.
+bool may_write_data(const routing::traits& what) {
+    switch (what.kind) {
+    case routing::statement_kind::set:
+    case routing::statement_kind::reset:
+    case routing::statement_kind::show: return what.statements > 1;
+    default: return !what.replica_by_syntax();
+    }
+}
+
 }  // namespace
 
 void session::forward(const frame_part& part) {
@@ -115,9 +125,7 @@ void session::forward_query(const frame_part& part) {
 
 void session::leaves_behind(const known_text& what) {
     const auto& traits = *what.traits;
-    if (!traits.replica_by_syntax()) {
-        wrote_ = true;
-    }
+    wrote_ = wrote_ || may_write_data(traits);
     switch (traits.pin) {
     case routing::pin_reason::none: break;
     case routing::pin_reason::unparsed: link_->needs_reset(); break;

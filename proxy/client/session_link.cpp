@@ -34,7 +34,7 @@ metrics::query_kind kind_of(const routing::traits& what) {
 
 }  // namespace
 
-routing::route session::decide() {
+routing::route_request session::question() {
     static const known_text nothing = classifier::unknown();
     auto& cluster = *route_to_.cluster;
     const bool must_write = unit_.write || unit_.several || unit_.decisive == nullptr ||
@@ -47,7 +47,7 @@ routing::route session::decide() {
         judged = judgement_of(text).reason;
     }
     query_kind_ = kind_of(unit_.decisive != nullptr ? *unit_.decisive->traits : *nothing.traits);
-    const routing::route_request request{
+    return {
         .statement = *text.traits,
         .key = text.shape,
         .judged = judged,
@@ -60,7 +60,10 @@ routing::route session::decide() {
         .now = worker_.now(),
         .random = worker_.random,
     };
-    return routing::decide(request);
+}
+
+routing::route session::decide() {
+    return routing::decide(question());
 }
 
 const routing::judgement& session::judgement_of(const known_text& text) {
@@ -114,6 +117,10 @@ bool session::obtain_at_once() {
     const auto wanted = worker_.settings.overlaid(state_.wanted(), overlay_of(chosen));
     auto taken = pool.try_take(id_, wanted);
     if (!taken) {
+        if (unit_.known_parses && !unit_.cut) {
+            answer_alone();
+            return true;
+        }
         return false;
     }
     take_route(chosen);
@@ -134,7 +141,6 @@ void session::link_to(upstream::connection_ptr which, const routing::route& chos
     linked_target_ = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_).target();
     linked_overlay_ = overlay_of(chosen);
     link_prepared_ = false;
-    wrote_ = false;
     worker_.in_flight(*route_to_.cluster, chosen.server, +1);
 }
 
@@ -150,6 +156,8 @@ void session::take_route(const routing::route& chosen) {
     rule_ = chosen.rule;
     worker_.count_route(*route_to_.cluster, chosen);
     query_probe_ = &worker_.query_probe(*route_to_.cluster, chosen);
+    // A function may write as well; of several statements in one unit none was judged alone.
+    wrote_ = wrote_ || unit_.several || chosen.reason == routing::route_reason::function;
     uses_replicas_ = uses_replicas_ || chosen.consistency.level != config::consistency_level::strong;
 }
 
@@ -247,6 +255,7 @@ asio::awaitable<session::obtained> session::try_obtain(failure& why) {
 asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen) {
     auto& pool = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_);
     const auto wanted = worker_.settings.overlaid(state_.wanted(), overlay_of(chosen));
+    bool waited = false;
     waiter_.failed.reset();
     waiter_.granted = pool.try_take(id_, wanted);
     if (!waiter_.granted) {
@@ -257,17 +266,19 @@ asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen
             co_await wake_.wait();
         }
         waiting_in_ = nullptr;
+        waited = true;
     }
     if (waiter_.granted) {
         auto granted = std::exchange(waiter_.granted, nullptr);
-        if (fatal_ || broken_) {
-            granted->attach(*this);
-            granted->release();
-            co_return obtained::failed;
-        }
         if (granted->state() == upstream::connection_state::closed) {
             waiter_.failed = failure{errc::server_lost, granted->who.server, std::nullopt};
             co_return obtained::retry;
+        }
+        const bool ended = fatal_ || broken_;
+        if (ended || (waited && !routing::still_serves(chosen, question()))) {
+            granted->attach(*this);
+            granted->release();
+            co_return ended ? obtained::failed : obtained::retry_at_once;
         }
         link_to(std::move(granted), chosen);
         co_return obtained::linked;
@@ -414,21 +425,42 @@ void session::let_go() {
         }
     }
     const bool primary = linked_server_ == route_to_.cluster->topology->primary;
+    const bool wrote = std::exchange(wrote_, false);
     linked_server_ = routing::no_server;
     if (phase_ == session_phase::active) {
         set_phase(session_phase::idle);
     }
-    if (wrote_ && primary && worker_.has_replicas(*route_to_.cluster)) {
+    if (primary && (wrote || lacks_token()) && worker_.has_replicas(*route_to_.cluster)) {
         note_own_write(*left);
         return;
     }
+    if (wrote) {
+        forget_token();  // on a server that is the primary no more
+    }
     left->release();
+}
+
+void session::forget_token() {
+    token_probe_ = nullptr;
+    token_.state = routing::session_token::status::unknown;
+}
+
+// Reads stay on the primary until the position of the session's writes is known there: after the first replica read of a
+// session that had written before, after a lost probe, after a change of the primary. Asked for once, behind such a read.
+bool session::lacks_token() const {
+    const auto& token = token_probe_ ? token_probe_->token : token_;
+    switch (token.state) {
+    case routing::session_token::status::unknown: return uses_replicas_;
+    case routing::session_token::status::known:
+        return uses_replicas_ && token.at.timeline != route_to_.cluster->topology->timeline;
+    default: return false;
+    }
 }
 
 void session::note_own_write(upstream::connection& left) {
     if (!uses_replicas_) {
         // Nobody has asked for anything but the primary so far; if somebody does, that read is the primary's too.
-        token_.state = routing::session_token::status::unknown;
+        forget_token();
         left.release();
         return;
     }
@@ -455,6 +487,10 @@ void session::lost(const failure& why) {
     worker_.server_failed(*route_to_.cluster, linked_server_);
     link_ = nullptr;
     linked_server_ = routing::no_server;
+    if (std::exchange(wrote_, false)) {
+        // What was sent may have been committed, and its position cannot be learnt any more.
+        forget_token();
+    }
     notes_.clear();
     if (injected) {
         wake_.notify();

@@ -25,6 +25,7 @@ struct unit {
     bool write = false;             // something in it must have the primary whatever its text
     bool executes = false;          // Execute, Query or FunctionCall in it
     bool needs_server = false;      // not answered by the proxy alone
+    bool known_parses = true;       // nothing but Parse of texts that some server has accepted, and Close
     bool cut = false;               // decided before its end was there: a large message, too much, or Flush
 
     void clear() {
@@ -34,6 +35,7 @@ struct unit {
         scanned = 0;
         decisive = nullptr;
         several = write = executes = needs_server = cut = false;
+        known_parses = true;
     }
 
     // One more statement is going to run.

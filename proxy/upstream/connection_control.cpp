@@ -55,7 +55,8 @@ void connection::release_behind(std::shared_ptr<position_probe> probe) {
     set_state(connection_state::cleaning);
     cleaning_since_ = worker_.coarse_now;
     clean_step_ = clean_step::probe;
-    send_query("SELECT pg_catalog.pg_current_wal_flush_lsn()", purpose::clean_up);
+    // Not the flush position: a commit with synchronous_commit = off lies behind it.
+    send_query("SELECT pg_catalog.pg_current_wal_insert_lsn()", purpose::clean_up);
     flush();
 }
 
