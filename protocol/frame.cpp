@@ -70,7 +70,7 @@ std::uint32_t frame_cutter::needed(std::uint8_t type, std::uint32_t total) const
 
 std::uint32_t frame_cutter::limit(std::uint8_t type) const noexcept {
     if (from_ == side::backend) {
-        return large_message_limit;
+        return server_message_limit;
     }
     switch (type) {
     case 'Q':

@@ -52,7 +52,9 @@ struct frame_limits {
 constexpr std::size_t header_size = 5;
 // PostgreSQL's PQ_SMALL_MESSAGE_LIMIT and PQ_LARGE_MESSAGE_LIMIT (libpq/pqcomm, tcop/postgres.c).
 constexpr std::uint32_t small_message_limit = 10'000;
-constexpr std::uint32_t large_message_limit = 0x3FFF'FFFF;
+constexpr std::uint32_t large_message_limit = 0x3FFF'FFFE;
+// What a server can send: a body as large as its buffers may become, and the length word.
+constexpr std::uint32_t server_message_limit = large_message_limit + 4;
 // A large Bind is cut only when this much of it has come, so that its names are in the head.
 constexpr std::uint32_t bind_head = 16U << 10;
 

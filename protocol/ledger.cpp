@@ -1,6 +1,8 @@
 #include "protocol/ledger.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace weir::protocol {
 namespace {
@@ -59,10 +61,13 @@ bool ledger::push(const ledger_entry& entry) {
         skipping_ = false;
     }
     if (entry.kind == owed::copy_end) {
-        copy_in_ = false;
-        if (empty()) {
-            return true;  // outside copy mode the server ignores it
+        // The end of a copy that is known to run has nothing left to be matched with; outside copy
+        // mode the server ignores it.
+        if (std::exchange(copy_in_, false) || empty()) {
+            return true;
         }
+    } else if (entry.kind != owed::sync && entry.kind != owed::local) {
+        copy_in_ = false;  // makes a running copy fail, so the next Sync will be answered
     }
     entries_.push_back(entry);
     return true;
@@ -157,16 +162,17 @@ void ledger::skip_to_sync(std::vector<ledger_entry>& dropped) {
 }
 
 void ledger::enter_copy_in() {
-    // The Execute of the COPY (or the Query) stays in front. The copy is over for us if its end was
-    // sent already.
-    const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(head_) + 1;
-    const auto end = std::find_if(begin, entries_.end(), [](const ledger_entry& e) {
-        return e.kind == owed::copy_end;
-    });
-    copy_in_ = end == entries_.end();
-    const auto kept =
-        std::remove_if(begin, end, [](const ledger_entry& e) { return e.kind == owed::sync; });
-    entries_.erase(kept, end);
+    // The Execute of the COPY (or the Query) stays in front. What was sent behind it: Syncs, which
+    // are ignored, then the end of the copy, or a message that makes it fail, whose Sync counts.
+    // Answers of the proxy's own are not on the wire.
+    auto next = entries_.begin() + static_cast<std::ptrdiff_t>(head_) + 1;
+    while (next != entries_.end() && (next->kind == owed::sync || next->kind == owed::local)) {
+        next = next->kind == owed::sync ? entries_.erase(next) : std::next(next);
+    }
+    copy_in_ = next == entries_.end();
+    if (!copy_in_ && next->kind == owed::copy_end) {
+        entries_.erase(next);
+    }
 }
 
 }  // namespace weir::protocol
