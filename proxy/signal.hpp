@@ -1,4 +1,4 @@
-// One coroutine waits, somebody on the same thread wakes it. A wake-up that comes first is remembered.
+// Coroutines wait, mostly one, and somebody on the same thread wakes them. A wake-up that comes first is remembered.
 #pragma once
 
 #include "proxy/asio.hpp"
@@ -20,11 +20,12 @@ public:
     signal& operator=(signal&&) = delete;
     ~signal() { notify(); }
 
-    // At most one waiter at a time.
     [[nodiscard]] asio::awaitable<void> wait() {
         return asio::async_initiate<const asio::use_awaitable_t<>, void()>(
             [this](auto handler) {
-                waiter_ = std::make_unique<waiter_of<decltype(handler)>>(std::move(handler));
+                auto added = std::make_unique<waiter_of<decltype(handler)>>(std::move(handler));
+                added->next = std::move(waiter_);
+                waiter_ = std::move(added);
                 if (set_) {
                     notify();
                 }
@@ -39,7 +40,11 @@ public:
             return;
         }
         set_ = false;
-        asio::post(io_, [waiter = std::move(waiter_)] { waiter->resume(); });
+        while (waiter_) {
+            auto next = std::move(waiter_->next);
+            asio::post(io_, [waiter = std::move(waiter_)] { waiter->resume(); });
+            waiter_ = std::move(next);
+        }
     }
 
     void clear() noexcept { set_ = false; }
@@ -55,6 +60,7 @@ private:
         waiter& operator=(waiter&&) = delete;
         virtual ~waiter() = default;
         virtual void resume() = 0;
+        std::unique_ptr<waiter> next{};
     };
 
     template <class Handler>

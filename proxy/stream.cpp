@@ -6,6 +6,7 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/socket.h>
 
@@ -125,6 +126,10 @@ void stream::flush() {
         if (!open_) {
             return;
         }
+        if (sent_ >= low_water) {  // a reader so slow that all is never sent must not let this grow
+            out_.erase(out_.begin(), out_.begin() + static_cast<std::ptrdiff_t>(sent_));
+            sent_ = 0;
+        }
     }
     send_in_background();
 }
@@ -139,6 +144,9 @@ void stream::send_in_background() {
             asio::buffer(in_flight_),
             [self = shared_from_this()](const error_code& ec, std::size_t) {
                 self->in_flight_.clear();
+                if (self->in_flight_.capacity() > keep_capacity) {
+                    std::vector<std::uint8_t>().swap(self->in_flight_);
+                }
                 self->written(ec);
             }
         );
@@ -167,7 +175,8 @@ void stream::written(const error_code& ec) {
 asio::awaitable<void> stream::drain(std::size_t low) {
     flush();
     while (open_ && pending() > low) {
-        drain_to_ = low;
+        // A server's reader and the end of the session may wait at the same time.
+        drain_to_ = drained_.waiting() ? std::max(drain_to_, low) : low;
         drained_.clear();
         co_await drained_.wait();
     }

@@ -37,7 +37,7 @@ public:
     void write_now(protocol::bytes_view bytes);
     void flush();
     [[nodiscard]] std::size_t pending() const noexcept { return out_.size() - sent_ + in_flight_.size(); }
-    // Until at most `low` bytes wait, or the stream is closed. One waiter.
+    // Until at most `low` bytes wait, or the stream is closed. The caller keeps the stream alive.
     [[nodiscard]] asio::awaitable<void> drain(std::size_t low);
 
     // Ends both directions at once; reads in progress answer operation_aborted.
