@@ -52,10 +52,10 @@ std::uint32_t frame_cutter::needed(std::uint8_t type, std::uint32_t total) const
         switch (type) {
         case 'D':
         case 'd':
-        case 'T':
-        case 't':
         case 'V': return header_size;
-        default: return total;  // short, and looked at
+        // Short, and looked at; or, as RowDescription, the end of an answer: what the proxy itself
+        // says behind it must not come in the middle.
+        default: return total;
         }
     }
     switch (type) {
