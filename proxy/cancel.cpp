@@ -33,6 +33,7 @@ asio::awaitable<void> run_cancel(
         protocol::cancel_request{static_cast<std::int32_t>(target->who.pid), protocol::as_text(target->who.key)}.encode(
             writer
         );
+        const upstream::time_limit::step step(limit, [to = connected.stream] { to->close(); });
         connected.stream->write(packet);
         connected.stream->flush();
         input_buffer nothing(home.scratch);

@@ -125,7 +125,7 @@ bool connection::on_part(const protocol::frame_part& part) {
         if (forward_body_) {
             forward(part.bytes);
         }
-        // RowDescription and ParameterDescription are matched by their head; nothing is left to settle.
+        // Only data comes in pieces; it ends nothing, so nothing is left to settle.
         return true;
     }
     switch (part.type) {
@@ -306,6 +306,9 @@ void connection::deliver_locals() {
 
 void connection::settle(const ledger_entry& entry, client_link::outcome how, bytes_view frame) {
     const bool done = how == client_link::outcome::answered;
+    if (entry.kind == owed::parse && entry.object == 0 && !done) {
+        unnamed_owner = 0;  // the server holds none now, or still somebody else's
+    }
     if (entry.object != 0 && entry.kind == owed::parse && !done) {
         statements.remove(entry.object);
     } else if (entry.object != 0 && entry.kind == owed::close) {

@@ -105,13 +105,14 @@ void connection::abandon(bool unit_open, bool cut) {
     const bool copying = ledger_.copy_in();
     const bool extended_copy = copying && ledger_.front().kind == owed::execute;
     ledger_.orphan();
+    injected_ = injected_result::none;
     scratch_out_.clear();
     protocol::byte_writer writer(scratch_out_);
     if (copying) {
         (void)ledger_.push({.kind = owed::copy_end, .to = answer_to::nobody, .tag = tag(purpose::clean_up)});
         frontend::copy_fail{"the client has gone"}.encode(writer);
     }
-    if (unit_open || extended_copy) {
+    if (unit_open || extended_copy || ledger_.skipping()) {
         clean_step_ = clean_step::unit;
         (void)ledger_.push({.kind = owed::sync, .to = answer_to::nobody, .tag = tag(purpose::clean_up)});
         frontend::encode_empty(writer, frontend::kind::sync);
@@ -128,6 +129,10 @@ void connection::abandon(bool unit_open, bool cut) {
 void connection::continue_cleaning() {
     if (cancels_ != 0) {
         return;  // cancel_ended() goes on: until then a signal may still hit whatever runs
+    }
+    if (retired_) {
+        close({errc::server_lost, "retired", std::nullopt});
+        return;
     }
     if (status_ != transaction_status::idle) {
         clean_step_ = clean_step::rollback;
