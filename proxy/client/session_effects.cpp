@@ -5,6 +5,7 @@
 #include "routing/setting_text.hpp"
 #include "routing/sql_parser.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::proxy::client {
@@ -15,6 +16,14 @@ using routing::statement_kind;
 
 bool changes_session(const routing::traits& what) {
     return !what.settings.empty() || what.discards_all || what.deallocates_all;
+}
+
+// Beyond the end of its transaction.
+bool changes_for_good(const routing::traits& what) {
+    return what.discards_all || what.deallocates_all ||
+           std::any_of(what.settings.begin(), what.settings.end(), [](const routing::setting_effect& effect) {
+               return effect.action != routing::setting_action::set_local;
+           });
 }
 
 bool controls_transaction(const routing::traits& what) {
@@ -34,7 +43,7 @@ std::uint64_t session::effects_of(const known_text& what, std::string_view text,
     if (!changes && !(controls_transaction(traits) && (state_.changed_in_transaction() || !notes_.empty()))) {
         return 0;
     }
-    if (changes && traits.statements > 1 && (traits.ends_transaction || !traits.savepoints.empty())) {
+    if (changes_for_good(traits) && traits.statements > 1 && (traits.ends_transaction || !traits.savepoints.empty())) {
         // Which of them came to pass if one fails is not told; the server keeps its client.
         link_->needs_reset();
         pinned_ = pinned_ == routing::pin_reason::none ? routing::pin_reason::setting_unknown : pinned_;

@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::proxy::client {
@@ -30,6 +31,26 @@ metrics::query_kind kind_of(const routing::traits& what) {
     case routing::statement_kind::rollback: return metrics::query_kind::transaction;
     default: return metrics::query_kind::other;
     }
+}
+
+// A function of a user's that is not listed as safe, or one newer than the catalog.
+bool names_user_function(
+    const routing::traits& what, const routing::catalog& known, const routing::function_list& safe
+) {
+    return std::any_of(what.functions.begin(), what.functions.end(), [&](const routing::function_name& wanted) {
+        const auto found = known.functions.find(wanted.name);
+        if (found == known.functions.end()) {
+            return true;
+        }
+        const auto may_be = [&](const routing::catalog_function& f) {
+            return wanted.schema.empty() || wanted.schema == f.schema;
+        };
+        const auto& all = found->second;
+        return std::none_of(all.begin(), all.end(), may_be) ||
+               std::any_of(all.begin(), all.end(), [&](const routing::catalog_function& f) {
+                   return may_be(f) && f.from == routing::origin::user && !safe.contains(f.schema, f.name);
+               });
+    });
 }
 
 }  // namespace
@@ -72,11 +93,25 @@ const routing::judgement& session::judgement_of(const known_text& text) {
 }
 
 bool session::ran_user_function(const known_text& what) {
-    if (what.traits->functions.empty() || route_to_.cluster == nullptr) {
-        return false;
+    using reason = routing::judgement_reason;
+    const auto& traits = *what.traits;
+    if (route_to_.cluster == nullptr || (traits.functions.empty() && !traits.replica_by_syntax())) {
+        return false;  // triggers and column defaults are not looked at
     }
-    const auto reason = judgement_of(what).reason;
-    return reason == routing::judgement_reason::user_function || reason == routing::judgement_reason::body;
+    switch (judgement_of(what).reason) {
+    case reason::safe: return false;
+    case reason::no_catalog: return !traits.functions.empty();
+    case reason::volatile_function:
+    case reason::node_dependent:
+    case reason::foreign_table:
+    case reason::not_replicated:
+    case reason::sequence: {
+        // The first objection has ended the look at what else is named.
+        const auto& known = worker_.catalog_of(*route_to_.cluster, route_to_.server_database).catalog;
+        return names_user_function(traits, *known, *worker_.safe_functions);
+    }
+    default: return true;  // a user's code, or an object newer than the catalog
+    }
 }
 
 bool session::link_fits(const routing::route& wanted) const {
