@@ -94,6 +94,9 @@ public:
 
     void left(server_connection_state state) noexcept { of(state).add(-1); }
 
+    // For an owner that counts for itself and reports from time to time.
+    void changed(server_connection_state state, std::int64_t by) noexcept { of(state).add(by); }
+
     void moved(server_connection_state from, server_connection_state to) noexcept {
         left(from);
         entered(to);

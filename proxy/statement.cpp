@@ -19,7 +19,8 @@ statement_ptr statement_registry::find(const request& wanted) {
 }
 
 statement_ptr statement_registry::add(
-    const request& wanted, const routing::shape& shape, std::shared_ptr<const routing::traits> traits
+    const request& wanted, const routing::shape& shape, std::shared_ptr<const routing::traits> traits,
+    const routing::route_override& asked
 ) {
     make_key(wanted);
     const std::size_t size = 2 * key_.size() + sizeof(statement);
@@ -33,6 +34,7 @@ statement_ptr statement_registry::add(
     made->oids = wanted.oids;
     made->shape = shape;
     made->traits = std::move(traits);
+    made->asked = asked;
     const auto release = [shared = shared_, key = key_, size](const statement* gone) {
         shared->known.erase(key);
         shared->bytes -= size;

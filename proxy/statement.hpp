@@ -4,6 +4,7 @@
 // server's default: the same words can mean another table there. Never a bare hash.
 #pragma once
 
+#include "routing/router.hpp"
 #include "routing/shape.hpp"
 #include "routing/traits.hpp"
 
@@ -23,6 +24,7 @@ struct statement {
     std::string oids;  // as on the wire: four bytes each
     routing::shape shape;
     std::shared_ptr<const routing::traits> traits;
+    routing::route_override asked;  // by a hint in the text
     mutable bool proven = false;  // some server has accepted the text
 };
 
@@ -45,7 +47,8 @@ public:
     [[nodiscard]] statement_ptr find(const request& wanted);
     // A new one; null when the limit is reached.
     [[nodiscard]] statement_ptr
-    add(const request& wanted, const routing::shape& shape, std::shared_ptr<const routing::traits> traits);
+    add(const request& wanted, const routing::shape& shape, std::shared_ptr<const routing::traits> traits,
+        const routing::route_override& asked = {});
 
     [[nodiscard]] std::size_t bytes() const noexcept { return shared_->bytes; }
     [[nodiscard]] std::size_t size() const noexcept { return shared_->known.size(); }

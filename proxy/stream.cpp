@@ -36,6 +36,7 @@ asio::awaitable<error_code> stream::read(input_buffer& into) {
         const auto target = asio::buffer(room.data(), room.size());
         const auto [read_ec, n] = co_await tls_->async_read_some(target, use_tuple);
         into.received(n);
+        counted_in(n);
         if (read_ec == asio::ssl::error::stream_truncated) {
             co_return asio::error::eof;
         }
@@ -50,6 +51,7 @@ asio::awaitable<error_code> stream::read(input_buffer& into) {
             const auto n = ::recv(socket_.native_handle(), room.data(), room.size(), 0);
             if (n > 0) {
                 into.received(static_cast<std::size_t>(n));
+                counted_in(static_cast<std::size_t>(n));
                 maybe_more_ = static_cast<std::size_t>(n) == room.size();
                 co_return error_code{};
             }
@@ -91,13 +93,17 @@ bool stream::send_some(protocol::bytes_view& bytes) {
 
 void stream::write(protocol::bytes_view bytes) {
     if (open_) {
+        counted_out(bytes.size());
         out_.insert(out_.end(), bytes.begin(), bytes.end());
     }
 }
 
 void stream::write_now(protocol::bytes_view bytes) {
     if (!tls_ && !writing_ && open_ && out_.empty() && bytes.size() >= direct_size) {
-        if (send_some(bytes)) {
+        const auto before = bytes.size();
+        const bool all = send_some(bytes);
+        counted_out(before - bytes.size());
+        if (all) {
             return;
         }
     }

@@ -4,6 +4,7 @@
 // follow in the background; whoever produces much asks pending() and awaits drain().
 #pragma once
 
+#include "metrics/probe.hpp"
 #include "protocol/frame.hpp"
 #include "proxy/asio.hpp"
 #include "proxy/input_buffer.hpp"
@@ -28,6 +29,13 @@ public:
     static constexpr std::size_t low_water = 64U << 10;
 
     stream(asio::io_context& io, socket&& s);
+
+    // Where the bytes read and written are counted; nowhere until this is called. `probe` must outlive the stream.
+    void count_in(metrics::worker_probe& probe, metrics::direction in, metrics::direction out) noexcept {
+        probe_ = &probe;
+        in_ = in;
+        out_way_ = out;
+    }
 
     // More bytes behind those in `into`. Other than success: the peer is gone (asio::error::eof for an orderly end).
     [[nodiscard]] asio::awaitable<error_code> read(input_buffer& into);
@@ -71,7 +79,21 @@ private:
     void written(const error_code& ec);
     void fail() noexcept;
 
+    void counted_in(std::size_t n) noexcept {
+        if (probe_ != nullptr) {
+            probe_->bytes(in_, n);
+        }
+    }
+    void counted_out(std::size_t n) noexcept {
+        if (probe_ != nullptr) {
+            probe_->bytes(out_way_, n);
+        }
+    }
+
     asio::io_context& io_;
+    metrics::worker_probe* probe_ = nullptr;
+    metrics::direction in_{};
+    metrics::direction out_way_{};
     socket socket_;
     std::unique_ptr<tls_socket> tls_;
     std::string tls_fault_;

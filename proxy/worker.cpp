@@ -31,10 +31,9 @@ worker::worker(
     unsigned number, config_ptr from, std::shared_ptr<const tls_contexts> contexts, shared_state& with
 )
     : worker_context(number, std::move(from)), shared(with),
-      probes(std::make_shared<metrics::worker_probe>()), probe(*probes),
       classifier(
           static_cast<std::size_t>(config->routing.trait_cache_bytes / with.workers()),
-          config->routing.max_parse_bytes, *probes
+          config->routing.max_parse_bytes, probe
       ),
       random(seed_from_system()), work_(asio::make_work_guard(io)), tcp_(io), timer_(io) {
     tls = std::move(contexts);
@@ -99,9 +98,12 @@ asio::awaitable<void> worker::janitor() {
 
 void worker::tick() {
     coarse_now = now();
+    std::int64_t prepared = 0;
     for (const auto& [key, pool] : pools) {
         pool->tick(coarse_now);
+        prepared += pool->prepared_statements();
     }
+    probe.prepared_statements(prepared - std::exchange(prepared_counted_, prepared));
     for (const auto& pool : retired_) {
         pool->tick(coarse_now);
     }

@@ -96,8 +96,6 @@ public:
     [[nodiscard]] static bool has_replicas(const cluster_view& cluster);
 
     shared_state& shared;
-    std::shared_ptr<metrics::worker_probe> probes;  // the registry reads it
-    metrics::worker_probe& probe;
     client::classifier classifier;
     std::shared_ptr<const routing::rule_set> rules;
     std::shared_ptr<const routing::function_list> safe_functions;
@@ -131,6 +129,7 @@ private:
     std::map<std::tuple<const routing::policy*, std::size_t, routing::route_reason>, metrics::counter*> route_counters_;
     std::map<const routing::policy*, metrics::histogram*> staleness_;
     unsigned next_worker_ = 0;  // for Unix sockets, which worker 0 hands out
+    std::int64_t prepared_counted_ = 0;
     bool stopping_ = false;
     std::thread thread_;
 };

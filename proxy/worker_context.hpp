@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "metrics/probe.hpp"
 #include "proxy/asio.hpp"
 #include "proxy/parameters.hpp"
 #include "proxy/scram_cache.hpp"
@@ -36,6 +37,8 @@ struct worker_context {
     std::shared_ptr<const tls_contexts> tls;
     config_ptr config;  // replaced on this thread after a reload
     std::vector<std::uint8_t> scratch = std::vector<std::uint8_t>(64U << 10);
+    std::shared_ptr<metrics::worker_probe> probes = std::make_shared<metrics::worker_probe>();  // the registry reads it
+    metrics::worker_probe& probe = *probes;
     parameter_intern parameters;
     settings_intern settings;
     statement_registry statements;

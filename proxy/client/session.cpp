@@ -5,6 +5,8 @@
 #include "proxy/client_error.hpp"
 #include "proxy/console/console.hpp"
 
+#include "routing/names.hpp"
+
 #include <spdlog/spdlog.h>
 
 #include <utility>
@@ -43,6 +45,7 @@ session::session(worker& home, std::shared_ptr<stream> peer, peer_address addres
       cutter_(protocol::side::frontend, {.whole_text = home.config->routing.max_parse_bytes}), id_(id),
       wake_(home.io), waiter_(wake_), state_(home.settings), connected_(home.coarse_now),
       last_request_(home.coarse_now), phase_since_(home.coarse_now) {
+    peer_->count_in(home.probe, metrics::direction::from_client, metrics::direction::to_client);
     waiter_.client_id = id;
     waiter_.peer = peer_.get();
     key_ = worker_.add_session(*this);
@@ -54,6 +57,9 @@ session::~session() {
     }
     if (client_probe_ != nullptr) {
         client_probe_->left(metric_of(phase_));
+    }
+    if (pinned_ != routing::pin_reason::none) {
+        worker_.probe.pins(routing::name_of(pinned_)).add(-1);
     }
     if (token_probe_) {
         token_probe_->wake = nullptr;
@@ -138,7 +144,7 @@ asio::awaitable<bool> session::greet(const login_outcome& who) {
         worker_.welcomes[{database_, user_, startup}] = told_;
     }
     if (database_is_session_pooled()) {
-        pinned_ = routing::pin_reason::session_mode;
+        pin(routing::pin_reason::session_mode);
     }
     send_welcome();
     co_return true;
@@ -248,6 +254,13 @@ asio::awaitable<void> session::finish() {
     peer_->close_after_flush();
     while (peer_->open() && peer_->pending() != 0) {
         co_await peer_->drain(0);
+    }
+}
+
+void session::pin(routing::pin_reason why) {
+    if (pinned_ == routing::pin_reason::none) {
+        pinned_ = why;
+        worker_.probe.pins(routing::name_of(why)).add(1);
     }
 }
 

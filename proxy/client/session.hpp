@@ -86,6 +86,8 @@ private:
     void send_welcome();
     [[nodiscard]] bool database_is_session_pooled() const;
     void set_phase(session_phase next);
+    // Keeps its server until it ends; the first reason stays.
+    void pin(routing::pin_reason why);
     void tell(const protocol::diagnostic& what);
     void send_ready();
 
@@ -97,6 +99,7 @@ private:
     void note_bind(const protocol::frame_part& part);
     [[nodiscard]] step skip_to_sync();
     void answer_alone();
+    [[nodiscard]] step cut_unit();
     [[nodiscard]] step note_large(const protocol::frame_part& part);
     [[nodiscard]] step note_outside_unit(const protocol::frame_part& part);
     [[nodiscard]] step note_query(const protocol::frame_part& part);

@@ -4,6 +4,7 @@
 #include "proxy/client/session.hpp"
 #include "proxy/client_error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -43,7 +44,8 @@ bool known_type(std::uint8_t type) {
 bool session::forwarding() const noexcept {
     return cutter_.in_body() ||
            (link_ && (unit_decided_ || unit_open_ || pinned_ != routing::pin_reason::none ||
-                      link_->status() != transaction_status::idle || link_->owes().copy_in()));
+                      link_->status() != transaction_status::idle || link_->owes().copy_in() ||
+                      link_->owes().skipping()));
 }
 
 session::step session::advance() {
@@ -89,6 +91,9 @@ session::step session::advance() {
 
 session::step session::collect() {
     for (;;) {
+        if (unit_.scanned > unit_max) {
+            return cut_unit();
+        }
         const auto rest = input_.view().subspan(unit_.scanned);
         if (rest.empty()) {
             return step::read;
@@ -103,11 +108,9 @@ session::step session::collect() {
             broken_ = true;
             return step::finish;
         }
-        if (part.kind == part_kind::incomplete) {
-            if (unit_.scanned > unit_max) {
-                unit_.cut = true;
-                return unit_complete();
-            }
+        // A Bind of moderate size is waited for, so that what runs it and what follows is known.
+        if (part.kind == part_kind::incomplete ||
+            (part.kind == part_kind::head && part.type == 'B' && unit_.scanned + part.length <= unit_max)) {
             return step::read;
         }
         const auto next = note(part);
@@ -127,10 +130,8 @@ session::step session::note(const frame_part& part) {
     case 'd':
     case 'c':
     case 'f':
-        if (unit_.scanned == 0 || part.type == 'X') {
-            return note_outside_unit(part);
-        }
-        break;
+        // Inside a unit: what came before goes now, so that it is answered, and the server may begin to copy.
+        return unit_.scanned == 0 ? note_outside_unit(part) : cut_unit();
     case 'Q': return note_query(part);
     case 'P': note_parse(part); break;
     case 'B': note_bind(part); break;
@@ -155,35 +156,38 @@ session::step session::note(const frame_part& part) {
     if (part.type == 'S' || part.type == 'F') {
         return unit_complete();
     }
-    if (part.type == 'H' && unit_.needs_server) {
-        unit_.cut = true;
-        // What follows is not known yet. Nothing that ran may have to be undone because a write comes behind it.
-        unit_.write = unit_.write || unit_.executes;
-        return unit_complete();
+    if (part.type != 'H') {
+        return step::wait_for_answers;
     }
-    return step::wait_for_answers;
+    if (!unit_.needs_server && !link_) {
+        answer_alone();
+        return step::wait_for_answers;
+    }
+    return cut_unit();
+}
+
+// What follows is not known yet. Nothing that ran may have to be undone because a write comes behind it.
+session::step session::cut_unit() {
+    unit_.cut = true;
+    unit_.write = unit_.write || unit_.executes;
+    return unit_complete();
 }
 
 session::step session::note_large(const frame_part& part) {
     unit_.cut = true;
     unit_.needs_server = true;
     unit_.known_parses = false;
+    unit_.write = true;  // too large to be looked at; of a Bind, what follows
     if (part.type == 'B') {
         note_bind(part);
-    } else {
-        unit_.write = true;  // too large to be looked at
     }
     return broken_ || fatal_ ? step::finish : unit_complete();
 }
 
 session::step session::note_outside_unit(const frame_part& part) {
     if (part.type == 'X') {
-        if (unit_.scanned == 0) {
-            terminated_ = true;
-            return step::finish;
-        }
-        unit_.cut = true;  // what came before it is still answered
-        return unit_complete();
+        terminated_ = true;
+        return step::finish;
     }
     // Copy data outside copy mode: PostgreSQL ignores it; a server that may just be entering the mode must see it in
     // its order.
@@ -216,9 +220,13 @@ void session::note_parse(const frame_part& part) {
     }
     unit_.needs_server = true;
     if (unit_.known_parses) {
-        const auto known = worker_.statements.find({parse->text, parse->oids, search_path()});
+        auto known = worker_.statements.find({parse->text, parse->oids, search_path()});
         unit_.known_parses =
-            known && known->proven && !parse->name.empty() && statements_.find(parse->name) == nullptr;
+            known && known->proven && !parse->name.empty() && statements_.find(parse->name) == nullptr &&
+            std::none_of(unit_.named.begin(), unit_.named.end(), [&](const auto& other) {
+                return other.first == parse->name;
+            });
+        unit_.known_statements.push_back(std::move(known));
     }
     unit_.texts.push_back(classify(parse->text));
     unit_.named.emplace_back(std::string(parse->name), unit_.texts.size() - 1);
@@ -244,7 +252,7 @@ void session::note_bind(const frame_part& part) {
         return;
     }
     if (const auto* known = statements_.find(bind->statement)) {
-        unit_.runs({(*known)->shape, (*known)->traits});
+        unit_.runs({(*known)->shape, (*known)->traits, (*known)->asked});
     }
 }
 
@@ -262,7 +270,9 @@ void session::answer_alone() {
     constexpr std::array<std::uint8_t, 5> parse_complete{'1', 0, 0, 0, 4};
     constexpr std::array<std::uint8_t, 5> close_complete{'3', 0, 0, 0, 4};
     auto rest = input_.view().first(unit_.scanned);
-    frame_cutter cutter(protocol::side::frontend);
+    std::size_t parses = 0;
+    // As in collect(): what was whole there must be whole here.
+    frame_cutter cutter(protocol::side::frontend, {.whole_text = worker_.config->routing.max_parse_bytes});
     while (!rest.empty()) {
         const auto part = cutter.next(rest);
         if (part.type == 'C') {
@@ -272,7 +282,7 @@ void session::answer_alone() {
             }
         } else if (part.type == 'P') {
             const auto parse = *frontend::parse::decode(part.body());
-            statements_.set(parse.name, worker_.statements.find({parse.text, parse.oids, search_path()}));
+            statements_.set(parse.name, unit_.known_statements[parses++]);
             peer_->write(parse_complete);
         } else if (part.type == 'S') {
             send_ready();
@@ -299,7 +309,7 @@ session::step session::skip_to_sync() {
             return step::finish;
         }
         input_.consume(part.bytes.size());
-        if (part.last && part.type == (skip_query_ ? 'Q' : 'S')) {
+        if (part.last && (skip_query_ || part.type == 'S')) {
             skip_to_sync_ = skip_query_ = false;
             send_ready();
             return step::obtain;  // go on

@@ -46,7 +46,7 @@ std::uint64_t session::effects_of(const known_text& what, std::string_view text,
     if (changes_for_good(traits) && traits.statements > 1 && (traits.ends_transaction || !traits.savepoints.empty())) {
         // Which of them came to pass if one fails is not told; the server keeps its client.
         link_->needs_reset();
-        pinned_ = pinned_ == routing::pin_reason::none ? routing::pin_reason::setting_unknown : pinned_;
+        pin(routing::pin_reason::setting_unknown);
     }
     note_record record{.what = note_record::kind::effects, .simple = bound == nullptr, .traits = what.traits};
     if (bound != nullptr && !bound->settings.empty()) {

@@ -132,10 +132,7 @@ void session::leaves_behind(const known_text& what) {
     case routing::pin_reason::function: link_->may_be_dirty(); break;
     default:
         link_->needs_reset();
-        if (pinned_ == routing::pin_reason::none) {
-            pinned_ = traits.pin;
-            worker_.probe.pins(routing::name_of(pinned_)).add(1);
-        }
+        pin(traits.pin);
         break;
     }
     if (ran_user_function(what)) {
@@ -157,7 +154,7 @@ void session::forward_parse(const frame_part& part) {
     if (part.kind == part_kind::head) {
         // Too large to keep: it lives on this server alone, under the client's own name.
         link_->needs_reset();
-        pinned_ = pinned_ == routing::pin_reason::none ? routing::pin_reason::large_statement : pinned_;
+        pin(routing::pin_reason::large_statement);
         statements_.drop_unnamed();
         link_->unnamed_owner = 0;
         (void)link_->send({.kind = owed::parse, .tag = tag(purpose::client)}, part.bytes);
@@ -192,7 +189,7 @@ void session::forward_named_parse(const frame_part& part) {
     const statement_registry::request wanted{parse.text, parse.oids, search_path()};
     auto shared = worker_.statements.find(wanted);
     if (!shared) {
-        shared = worker_.statements.add(wanted, known.shape, std::move(known.traits));
+        shared = worker_.statements.add(wanted, known.shape, std::move(known.traits), known.asked);
     }
     if (!shared) {
         fail_unit(
@@ -260,7 +257,7 @@ void session::forward_bind(const frame_part& part) {
         return;
     }
     auto& bound = statements_.bind(head->portal);
-    bound.known = named ? known_text{named->shape, named->traits}
+    bound.known = named ? known_text{named->shape, named->traits, named->asked}
                         : head->statement.empty() ? statements_.unnamed.known : classifier::unknown();
     bound.settings.clear();
     if (!bound.known.traits->settings.empty() && part.kind == part_kind::whole) {

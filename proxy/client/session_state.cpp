@@ -88,9 +88,11 @@ void session_state::release(std::string_view name) {
     const auto found = std::find_if(savepoints_.rbegin(), savepoints_.rend(), [&](const auto& s) {
         return s.first == name;
     });
-    if (found != savepoints_.rend()) {
-        savepoints_.erase(std::prev(found.base()), savepoints_.end());
+    if (found == savepoints_.rend()) {
+        savepoints_.clear();  // it is older than all of these, and takes them with it
+        return;
     }
+    savepoints_.erase(std::prev(found.base()), savepoints_.end());
 }
 
 void session_state::ready(protocol::backend::transaction_status status, bool failed) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "proxy/statement.hpp"
+#include "routing/router.hpp"
 #include "routing/shape.hpp"
 #include "routing/traits.hpp"
 
@@ -20,6 +21,7 @@ namespace weir::proxy::client {
 struct known_text {
     routing::shape shape;
     std::shared_ptr<const routing::traits> traits;
+    routing::route_override asked{};  // by a hint in the text
 };
 
 // The unnamed statement must survive a change of server between two units, so its text is kept.

@@ -17,6 +17,7 @@ struct unit {
     std::size_t next_text = 0;
     // Names that Parse messages of the unit will make: index into texts.
     std::vector<std::pair<std::string, std::size_t>> named;
+    std::vector<statement_ptr> known_statements;  // of its Parse messages, while known_parses holds
 
     std::size_t scanned = 0;        // bytes of the input that belong to it so far
     const known_text* decisive = nullptr;  // the text the route is decided for; null: nothing that needs one
@@ -32,6 +33,7 @@ struct unit {
         texts.clear();
         next_text = 0;
         named.clear();
+        known_statements.clear();
         scanned = 0;
         decisive = nullptr;
         several = write = executes = needs_server = cut = false;

@@ -18,7 +18,8 @@ public:
     void attach(unsigned worker, std::function<void()> poke);
     void detach(unsigned worker);
 
-    // A slot for one more connection, if there is one and no other worker has a better claim.
+    // A slot for one more connection, if there is one that no other worker has a better claim to: one that waits, and
+    // holds less or was served longer ago.
     [[nodiscard]] bool take(unsigned worker);
     void give_back(unsigned worker);
     // How many clients wait on this worker; others with idle connections are poked when there are some.
@@ -36,11 +37,17 @@ private:
     struct share {
         std::uint32_t held = 0;
         std::uint32_t waiting = 0;
+        std::uint64_t turn = 0;  // the lower one was served longer ago
         std::function<void()> poke;
     };
 
+    [[nodiscard]] std::uint32_t better_claims(const share& mine) const noexcept;
+    void poke_waiting() const;
+    void poke_others(unsigned worker) const;
+
     std::mutex mutex_;
     std::vector<share> shares_;
+    std::uint64_t turns_ = 0;
     std::atomic<std::uint32_t> limit_;
     std::atomic<std::uint32_t> used_{0};
     std::atomic<std::uint32_t> waiting_workers_{0};  // read without the lock on every release

@@ -60,7 +60,9 @@ connection::connection(
     std::size_t max_statements
 )
     : statements(max_statements), worker_(worker), owner_(&owner), stream_(std::move(stream)),
-      input_(worker.scratch) {}
+      input_(worker.scratch) {
+    stream_->count_in(worker.probe, metrics::direction::from_server, metrics::direction::to_server);
+}
 
 void connection::set_state(connection_state next) {
     assert(may_follow(state_, next));

@@ -26,10 +26,15 @@ bool is_congestion(const failure& why) {
     return why.diagnostic && why.diagnostic->code == protocol::sqlstates::too_many_connections;
 }
 
+std::chrono::nanoseconds waited(const waiter& who) {
+    return std::chrono::steady_clock::now() - who.since;
+}
+
 }  // namespace
 
 pool::pool(worker_context& worker, pool_target target, config::pool limits, std::shared_ptr<budget> shared)
-    : worker_(worker), target_(std::make_shared<const pool_target>(std::move(target))), limits_(limits), budget_(std::move(shared)) {
+    : worker_(worker), target_(std::make_shared<const pool_target>(std::move(target))), limits_(limits), budget_(std::move(shared)),
+      probe_(worker.probe.pool(target_->cluster->name, target_->cluster->servers[target_->server].name, target_->database)) {
     budget_->attach(worker_.index, [this, alive = alive_, &io = worker_.io] {
         asio::post(io, [this, alive] {
             if (*alive) {
@@ -41,6 +46,10 @@ pool::pool(worker_context& worker, pool_target target, config::pool limits, std:
 
 pool::~pool() {
     *alive_ = false;
+    probe_.changed(metrics::server_connection_state::idle, -static_cast<std::int64_t>(shown_.idle));
+    probe_.changed(metrics::server_connection_state::active, -static_cast<std::int64_t>(shown_.active));
+    probe_.changed(metrics::server_connection_state::connecting, -static_cast<std::int64_t>(shown_.connecting));
+    probe_.changed(metrics::server_connection_state::closing, -static_cast<std::int64_t>(shown_.cleaning));
     budget_->detach(worker_.index);
 }
 
@@ -60,6 +69,7 @@ connection_ptr pool::try_take(std::uint64_t client_id, const settings_ptr& wante
     auto taken = std::move(idle_[chosen]);
     idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(chosen));
     taken->reserve(client_id);
+    probe_.no_wait();
     return taken;
 }
 
@@ -74,9 +84,10 @@ void pool::enqueue(waiter& who) {
         who.wake.notify();
         return;
     }
-    who.since = worker_.coarse_now;
+    who.since = std::chrono::steady_clock::now();
     who.deadline = who.since + limits_.queue_timeout;
     who.queued = true;
+    probe_.wait_began();
     waiting_.push_back(&who);
     open_more();
     publish_waiting();
@@ -87,6 +98,7 @@ void pool::leave(waiter& who) {
         return;
     }
     who.queued = false;
+    probe_.wait_ended(waited(who));
     waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &who));
     publish_waiting();
 }
@@ -100,6 +112,7 @@ void pool::publish_waiting() {
 void pool::grant(waiter& who, connection_ptr which) {
     which->reserve(who.client_id);
     who.queued = false;
+    probe_.wait_ended(waited(who));
     who.granted = std::move(which);
     who.wake.notify();
 }
@@ -161,6 +174,7 @@ void pool::fail_waiters(const failure& why) {
     const auto all = std::exchange(waiting_, {});
     for (auto* who : all) {
         who->queued = false;
+        probe_.wait_ended(waited(*who));
         who->failed = why;
         who->wake.notify();
     }
@@ -231,6 +245,7 @@ void pool::tick(steady_time now) {
             continue;
         }
         who.queued = false;
+        probe_.wait_ended(waited(who));
         who.failed = failure{late ? errc::queue_timeout : errc::client_gone, {}, std::nullopt};
         waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
         who.wake.notify();
@@ -257,6 +272,7 @@ void pool::tick(steady_time now) {
         asio::co_spawn(worker_.io, open_one(alive_), asio::detached);
     }
     publish_waiting();
+    show_counts();
 }
 
 void pool::set_limits(const config::pool& limits) {
@@ -272,6 +288,26 @@ void pool::retire_all() {
     for (const auto& which : idle) {
         which->close({errc::server_lost, "retired", std::nullopt});
     }
+}
+
+std::int64_t pool::prepared_statements() const {
+    std::int64_t held = 0;
+    for (const auto* which : all_) {
+        held += static_cast<std::int64_t>(which->statements.size());
+    }
+    return held;
+}
+
+void pool::show_counts() {
+    const auto now = counts();
+    const auto show = [&](metrics::server_connection_state state, std::uint32_t before, std::uint32_t after) {
+        probe_.changed(state, static_cast<std::int64_t>(after) - static_cast<std::int64_t>(before));
+    };
+    show(metrics::server_connection_state::idle, shown_.idle, now.idle);
+    show(metrics::server_connection_state::active, shown_.active, now.active);
+    show(metrics::server_connection_state::connecting, shown_.connecting, now.connecting);
+    show(metrics::server_connection_state::closing, shown_.cleaning, now.cleaning);
+    shown_ = now;
 }
 
 pool_counts pool::counts() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "metrics/probe.hpp"
 #include "proxy/signal.hpp"
 #include "proxy/upstream/budget.hpp"
 #include "proxy/upstream/connection.hpp"
@@ -75,6 +76,7 @@ public:
     void retire_all();
 
     [[nodiscard]] pool_counts counts() const;
+    [[nodiscard]] std::int64_t prepared_statements() const;
     [[nodiscard]] std::shared_ptr<const pool_target> target() const noexcept { return target_; }
     [[nodiscard]] const std::unordered_set<connection*>& connections() const noexcept { return all_; }
     // The last reason why no connection could be had; empty when the last log-in went well.
@@ -92,12 +94,15 @@ private:
     void grant(waiter& who, connection_ptr which);
     void take_out(connection& which);
     void publish_waiting();
+    void show_counts();
     [[nodiscard]] bool too_old(const connection& which, steady_time now) const;
 
     worker_context& worker_;
     std::shared_ptr<const pool_target> target_;
     config::pool limits_;
     std::shared_ptr<budget> budget_;
+    metrics::pool_probe probe_;
+    pool_counts shown_;  // what the gauges say
     std::deque<waiter*> waiting_;
     std::vector<connection_ptr> idle_;  // the last one is the most recently used
     std::unordered_set<connection*> all_;

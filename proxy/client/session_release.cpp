@@ -1,0 +1,158 @@
+// What comes back from the server connection, and giving it back.
+#include "protocol/byte_writer.hpp"
+#include "proxy/client/session.hpp"
+#include "proxy/client_error.hpp"
+
+#include <utility>
+
+namespace weir::proxy::client {
+
+using protocol::backend::transaction_status;
+
+void session::deliver(protocol::bytes_view bytes) {
+    peer_->write_now(bytes);
+}
+
+void session::ready(transaction_status status) {
+    worker_.count_query(query_probe_, query_kind_, sent_at_);
+    sent_at_ = {};
+    if (status == transaction_status::idle) {
+        statements_.transaction_ended();
+        if (client_probe_ != nullptr) {
+            client_probe_->transaction_ended();
+        }
+    }
+    state_.ready(status, failed_);
+    failed_ = false;
+    phase_since_ = worker_.coarse_now;
+    if (link_->reusable() && !unit_open_ && !unit_decided_ && !cutter_.in_body() &&
+        pinned_ == routing::pin_reason::none) {
+        let_go();
+        peer_->flush();
+        if (stopping_) {
+            kill({errc::shutting_down, {}, std::nullopt});
+        }
+    }
+    if (wake_.waiting()) {
+        wake_.notify();
+    }
+}
+
+void session::let_go() {
+    const auto left = std::exchange(link_, nullptr);
+    worker_.in_flight(*route_to_.cluster, linked_server_, -1);
+    if (link_prepared_ && state_.held() != linked_held_) {
+        if (linked_overlay_) {
+            left->needs_reset();
+        } else {
+            left->settings = state_.held();
+        }
+    }
+    const bool primary = linked_server_ == route_to_.cluster->topology->primary;
+    const bool wrote = std::exchange(wrote_, false);
+    linked_server_ = routing::no_server;
+    if (phase_ == session_phase::active) {
+        set_phase(session_phase::idle);
+    }
+    if (primary && (wrote || lacks_token()) && worker_.has_replicas(*route_to_.cluster)) {
+        note_own_write(*left);
+        return;
+    }
+    if (wrote) {
+        forget_token();  // on a server that is the primary no more
+    }
+    left->release();
+}
+
+void session::forget_token() {
+    token_probe_ = nullptr;
+    token_.state = routing::session_token::status::unknown;
+}
+
+// Reads stay on the primary until the position of the session's writes is known there: after the first replica read of a
+// session that had written before, after a lost probe, after a change of the primary. Asked for once, behind such a read.
+bool session::lacks_token() const {
+    const auto& token = token_probe_ ? token_probe_->token : token_;
+    switch (token.state) {
+    case routing::session_token::status::unknown: return uses_replicas_;
+    case routing::session_token::status::known:
+        return uses_replicas_ && token.at.timeline != route_to_.cluster->topology->timeline;
+    default: return false;
+    }
+}
+
+void session::note_own_write(upstream::connection& left) {
+    if (!uses_replicas_) {
+        // Nobody has asked for anything but the primary so far; if somebody does, that read is the primary's too.
+        forget_token();
+        left.release();
+        return;
+    }
+    token_probe_ = std::make_shared<upstream::position_probe>();
+    token_probe_->wake = &wake_;
+    token_probe_->token.at.system_identifier = route_to_.cluster->topology->system_identifier;
+    token_probe_->token.at.timeline = route_to_.cluster->topology->timeline;
+    left.release_behind(token_probe_);
+}
+
+void session::servers_changed() {
+    linked_server_ = routing::no_server;
+    if (link_) {
+        link_->retire();
+    }
+}
+
+void session::lost(const failure& why) {
+    const auto& gone = link_;
+    const auto owed = gone->owes().ready_owed();
+    const bool in_transaction = gone->status() != transaction_status::idle;
+    const bool injected = injected_under_way_;
+    worker_.in_flight(*route_to_.cluster, linked_server_, -1);
+    worker_.server_failed(*route_to_.cluster, linked_server_);
+    link_ = nullptr;
+    linked_server_ = routing::no_server;
+    if (std::exchange(wrote_, false)) {
+        // What was sent may have been committed, and its position cannot be learnt any more.
+        forget_token();
+    }
+    notes_.clear();
+    if (injected) {
+        wake_.notify();
+        return;  // nothing of the client's was sent
+    }
+    if (in_transaction || pinned_ != routing::pin_reason::none || cutter_.in_body()) {
+        // What the transaction or the session held is gone; going on would be a lie.
+        failure ending = why;
+        if (why.diagnostic) {
+            ending.code = errc::server_refused;
+        }
+        kill(ending);
+        return;
+    }
+    const bool already_told = std::exchange(failed_, false);
+    state_.rollback();
+    statements_.transaction_ended();
+    const auto text = why.diagnostic ? *why.diagnostic : client_error(why);
+    for (std::size_t i = 0; i < owed; ++i) {
+        if (i != 0 || !already_told) {
+            tell(text);
+        }
+        send_ready();
+    }
+    if (owed == 0 && unit_open_ && !already_told) {
+        tell(text);
+    }
+    if (unit_open_) {
+        skip_to_sync_ = true;
+        unit_open_ = false;
+    }
+    unit_decided_ = false;
+    unit_.clear();
+    set_phase(session_phase::idle);
+    peer_->flush();
+    if (wake_.waiting()) {
+        wake_.notify();
+    }
+}
+
+}  // namespace weir::proxy::client
