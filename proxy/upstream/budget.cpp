@@ -58,6 +58,7 @@ bool budget::take(unsigned worker) {
     }
     ++mine.held;
     mine.turn = ++turns_;
+    mine.fresh = true;
     used_.fetch_add(1, std::memory_order_relaxed);
     const auto waits = waiting_workers_.load(std::memory_order_relaxed) - (mine.waiting != 0 ? 1U : 0U);
     if (used() == limit() && waits != 0) {
@@ -98,6 +99,9 @@ bool budget::should_yield(unsigned worker, bool has_waiters) noexcept {
     }
     const auto fair = std::max<std::uint32_t>(1, limit() / static_cast<std::uint32_t>(shares_.size()));
     auto& mine = shares_[worker];
+    if (std::exchange(mine.fresh, false) && has_waiters) {
+        return false;
+    }
     const bool yields = std::any_of(shares_.begin(), shares_.end(), [&](const share& other) {
         if (&other == &mine || other.waiting == 0) {
             return false;

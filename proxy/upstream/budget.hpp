@@ -25,8 +25,8 @@ public:
     // How many clients wait on this worker; others with idle connections are poked when there are some.
     void waiting(unsigned worker, std::uint32_t clients);
 
-    // A worker about to reuse a connection: should it close it instead, because another worker waits and has less than
-    // its share?
+    // A worker about to reuse a connection, or to use a new one: should it close it instead, because another worker
+    // waits and has less than its share? Every slot serves somebody before.
     [[nodiscard]] bool should_yield(unsigned worker, bool has_waiters) noexcept;
 
     [[nodiscard]] std::uint32_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
@@ -38,6 +38,7 @@ private:
         std::uint32_t held = 0;
         std::uint32_t waiting = 0;
         std::uint64_t turn = 0;  // the lower one was served longer ago
+        bool fresh = false;      // the last slot taken may not have served anybody yet
         std::function<void()> poke;
     };
 
