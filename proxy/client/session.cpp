@@ -9,12 +9,17 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::proxy::client {
 namespace {
 
 using protocol::backend::transaction_status;
+using namespace std::chrono_literals;
+
+// For a FATAL to reach its client.
+constexpr auto last_words = 5s;
 
 metrics::client_state metric_of(session_phase phase) {
     switch (phase) {
@@ -61,8 +66,10 @@ session::~session() {
     if (pinned_ != routing::pin_reason::none) {
         worker_.probe.pins(routing::name_of(pinned_)).add(-1);
     }
-    if (token_probe_) {
-        token_probe_->wake = nullptr;
+    forget_token();
+    if (const auto left = std::exchange(link_, nullptr)) {  // an exception has ended it
+        worker_.in_flight(*route_to_.cluster, linked_server_, -1);
+        left->abandon(true, true);
     }
     worker_.remove_session(*this, key_);
 }
@@ -176,6 +183,9 @@ void session::send_welcome() {
     send_ready();
     peer_->flush();
     set_phase(session_phase::idle);
+    if (stopping_) {
+        kill({errc::shutting_down, {}, std::nullopt});
+    }
 }
 
 asio::awaitable<void> session::serve() {
@@ -221,8 +231,9 @@ asio::awaitable<void> session::serve() {
 asio::awaitable<void> session::finish() {
     set_phase(session_phase::closing);
     if (terminated_ && !fatal_) {
-        // Terminate says that nothing more will be asked; what was asked is still answered.
-        while (link_ && !link_->owes().empty() && !unit_open_ && peer_->open()) {
+        // Terminate says that nothing more will be asked; what was asked is still answered, unless the server waits for
+        // data to copy.
+        while (link_ && !link_->owes().empty() && !link_->owes().copy_in() && !unit_open_ && !fatal_ && peer_->open()) {
             input_.keep();
             co_await wake_.wait();
         }
@@ -232,14 +243,7 @@ asio::awaitable<void> session::finish() {
         if (!cut && !unit_open_ && link_->reusable()) {
             let_go();
         } else {
-            const auto left = std::exchange(link_, nullptr);
-            if (!left->owes().empty()) {
-                cancel_on_server(worker_, left, linked_target_);
-            }
-            if (pinned_ != routing::pin_reason::none) {
-                left->needs_reset();
-            }
-            left->abandon(unit_open_, cut);
+            abandon_link(cut);
         }
     }
     if (fatal_ && fatal_->code != errc::client_gone) {
@@ -255,6 +259,23 @@ asio::awaitable<void> session::finish() {
     while (peer_->open() && peer_->pending() != 0) {
         co_await peer_->drain(0);
     }
+}
+
+void session::abandon_link(bool cut) {
+    const auto left = std::exchange(link_, nullptr);
+    worker_.in_flight(*route_to_.cluster, linked_server_, -1);
+    if (!left->owes().empty()) {
+        cancel_on_server(worker_, left, linked_target_);
+    }
+    // Settings that it made, or may have made by what is not answered yet, must not meet the next client.
+    const bool unsettled = std::any_of(notes_.begin(), notes_.end(), [](const note_record& note) {
+        return note.what == note_record::kind::effects && !note.done;
+    });
+    if (pinned_ != routing::pin_reason::none ||
+        (link_prepared_ && (unsettled || state_.held() != linked_held_))) {
+        left->needs_reset();
+    }
+    left->abandon(unit_open_, cut);
 }
 
 void session::pin(routing::pin_reason why) {
@@ -312,6 +333,7 @@ void session::kill(const failure& why) {
         return;
     }
     fatal_ = why;
+    killed_at_ = worker_.coarse_now;
     if (waiter_.queued) {
         waiting_in_->leave(waiter_);
         waiter_.failed = why;
@@ -325,12 +347,28 @@ void session::kill(const failure& why) {
 
 void session::stop_when_idle() {
     stopping_ = true;
-    if (phase_ == session_phase::idle && !link_) {
+    if (phase_ == session_phase::login) {
+        kill({errc::shutting_down, {}, std::nullopt});
+        peer_->close();
+    } else if (link_ ? between_transactions() : phase_ == session_phase::idle) {
         kill({errc::shutting_down, {}, std::nullopt});
     }
 }
 
+// Of a session that has a server: nothing of it is under way there.
+bool session::between_transactions() const {
+    return link_prepared_ && !unit_open_ && !unit_decided_ && link_->reusable();
+}
+
 void session::tick(steady_time now) {
+    // A peer that takes no last words, or a server that takes no messages, does not keep the session.
+    const auto ending = killed_at_ != steady_time{} ? killed_at_ : phase_since_;
+    if ((fatal_ || phase_ == session_phase::closing) && now - ending > last_words && !(link_ && !fatal_)) {
+        peer_->close();
+        if (link_) {
+            link_->close({errc::client_gone, "its client was ended", std::nullopt});
+        }
+    }
     const auto& limits = route_to_.cluster != nullptr ? route_to_.cluster->config->pool : worker_.config->clusters.front().pool;
     const auto passed = [&](std::chrono::milliseconds limit, steady_time since) {
         return limit.count() != 0 && now - since > limit;
@@ -345,11 +383,12 @@ void session::tick(steady_time now) {
     if (phase_ != session_phase::active && phase_ != session_phase::idle) {
         return;
     }
-    if (link_ && link_->owes().empty() && link_->status() != transaction_status::idle) {
-        if (passed(limits.idle_transaction_timeout, phase_since_)) {
+    const auto since = std::max(phase_since_, last_request_);
+    if (link_ && link_->owes().empty() && (unit_open_ || link_->status() != transaction_status::idle)) {
+        if (passed(limits.idle_transaction_timeout, since)) {
             kill({errc::idle_in_transaction, {}, std::nullopt});
         }
-    } else if (!link_ && passed(limits.client_idle_timeout, last_request_)) {
+    } else if ((!link_ || between_transactions()) && passed(limits.client_idle_timeout, since)) {
         kill({errc::idle_client, {}, std::nullopt});
     }
 }

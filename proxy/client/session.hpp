@@ -88,6 +88,8 @@ private:
     void set_phase(session_phase next);
     // Keeps its server until it ends; the first reason stays.
     void pin(routing::pin_reason why);
+    void abandon_link(bool cut);
+    [[nodiscard]] bool between_transactions() const;
     void tell(const protocol::diagnostic& what);
     void send_ready();
 
@@ -196,6 +198,7 @@ private:
     bool broken_ = false;        // hang up without a word
     bool stopping_ = false;
     std::optional<failure> fatal_;
+    steady_time killed_at_{};
 
     upstream::connection_ptr link_;
     upstream::waiter waiter_;
@@ -224,6 +227,7 @@ private:
     std::shared_ptr<upstream::position_probe> token_probe_;
     bool uses_replicas_ = false;
     bool wrote_ = false;
+    bool began_ = false;         // something that begins a transaction has been sent and not been answered
     const routing::policy* rule_ = nullptr;
     metrics::query_probe* query_probe_ = nullptr;
     metrics::client_probe* client_probe_ = nullptr;

@@ -66,6 +66,11 @@ session::step session::advance() {
             }
             continue;
         }
+        if (link_ && unit_.scanned != 0 && link_->owes().copy_in()) {
+            // Collected before the server entered copy mode, in which messages make no units.
+            unit_decided_ = false;
+            unit_.clear();
+        }
         const auto view = input_.view();
         if (view.empty()) {
             return step::read;
@@ -126,6 +131,11 @@ session::step session::note(const frame_part& part) {
         return note_large(part);
     }
     switch (part.type) {
+    case 'H':
+        if (unit_.scanned == 0) {
+            return note_outside_unit(part);
+        }
+        break;
     case 'X':
     case 'd':
     case 'c':
@@ -189,8 +199,8 @@ session::step session::note_outside_unit(const frame_part& part) {
         terminated_ = true;
         return step::finish;
     }
-    // Copy data outside copy mode: PostgreSQL ignores it; a server that may just be entering the mode must see it in
-    // its order.
+    // Flush, or copy data outside copy mode, which PostgreSQL ignores; a server that may just be entering the mode must
+    // see them in their order.
     const auto real = cutter_.next(input_.view());
     if (link_) {
         forward(real);

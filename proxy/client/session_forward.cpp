@@ -23,7 +23,7 @@ namespace frontend = protocol::frontend;
 namespace sqlstates = protocol::sqlstates;
 
 constexpr bool is_extended(std::uint8_t type) {
-    return type == 'P' || type == 'B' || type == 'D' || type == 'E' || type == 'C' || type == 'H';
+    return type == 'P' || type == 'B' || type == 'D' || type == 'E' || type == 'C';
 }
 
 // Data that the session must see in its later reads. A transaction counts from BEGIN: what follows is not judged.
@@ -126,6 +126,7 @@ void session::forward_query(const frame_part& part) {
 void session::leaves_behind(const known_text& what) {
     const auto& traits = *what.traits;
     wrote_ = wrote_ || may_write_data(traits);
+    began_ = began_ || traits.begins_transaction || traits.kind == routing::statement_kind::unparsed;
     switch (traits.pin) {
     case routing::pin_reason::none: break;
     case routing::pin_reason::unparsed: link_->needs_reset(); break;

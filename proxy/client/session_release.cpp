@@ -24,14 +24,15 @@ void session::ready(transaction_status status) {
     }
     state_.ready(status, failed_);
     failed_ = false;
+    began_ = began_ && !link_->owes().empty();
     phase_since_ = worker_.coarse_now;
     if (link_->reusable() && !unit_open_ && !unit_decided_ && !cutter_.in_body() &&
         pinned_ == routing::pin_reason::none) {
         let_go();
         peer_->flush();
-        if (stopping_) {
-            kill({errc::shutting_down, {}, std::nullopt});
-        }
+    }
+    if (stopping_ && (!link_ || between_transactions())) {
+        kill({errc::shutting_down, {}, std::nullopt});
     }
     if (wake_.waiting()) {
         wake_.notify();
@@ -65,7 +66,10 @@ void session::let_go() {
 }
 
 void session::forget_token() {
-    token_probe_ = nullptr;
+    if (token_probe_) {
+        token_probe_->wake = nullptr;  // its answer may still come when the session has gone
+        token_probe_ = nullptr;
+    }
     token_.state = routing::session_token::status::unknown;
 }
 
@@ -88,6 +92,7 @@ void session::note_own_write(upstream::connection& left) {
         left.release();
         return;
     }
+    forget_token();
     token_probe_ = std::make_shared<upstream::position_probe>();
     token_probe_->wake = &wake_;
     token_probe_->token.at.system_identifier = route_to_.cluster->topology->system_identifier;
@@ -105,7 +110,8 @@ void session::servers_changed() {
 void session::lost(const failure& why) {
     const auto& gone = link_;
     const auto owed = gone->owes().ready_owed();
-    const bool in_transaction = gone->status() != transaction_status::idle;
+    // A transaction that was begun and not answered counts: the rest of it must not run on its own.
+    const bool in_transaction = std::exchange(began_, false) || gone->status() != transaction_status::idle;
     const bool injected = injected_under_way_;
     worker_.in_flight(*route_to_.cluster, linked_server_, -1);
     worker_.server_failed(*route_to_.cluster, linked_server_);
@@ -127,6 +133,9 @@ void session::lost(const failure& why) {
             ending.code = errc::server_refused;
         }
         kill(ending);
+        if (wake_.waiting()) {
+            wake_.notify();  // it had been ended before and waits for the server's last words
+        }
         return;
     }
     const bool already_told = std::exchange(failed_, false);
@@ -139,7 +148,7 @@ void session::lost(const failure& why) {
         }
         send_ready();
     }
-    if (owed == 0 && unit_open_ && !already_told) {
+    if (unit_open_ && (owed != 0 || !already_told)) {
         tell(text);
     }
     if (unit_open_) {
