@@ -1,8 +1,10 @@
 // What comes back from the server connection, and giving it back.
 #include "protocol/byte_writer.hpp"
 #include "proxy/client/session.hpp"
+#include "proxy/cancel.hpp"
 #include "proxy/client_error.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::proxy::client {
@@ -63,6 +65,28 @@ void session::let_go() {
         forget_token();  // on a server that is the primary no more
     }
     left->release();
+}
+
+void session::abandon_link(bool cut) {
+    const auto left = std::exchange(link_, nullptr);
+    worker_.in_flight(*route_to_.cluster, linked_server_, -1);
+    if (!left->owes().empty()) {
+        cancel_on_server(worker_, left, linked_target_);
+    }
+    // Settings that it made, or may have made by what is not answered yet, must not meet the next client.
+    const bool unsettled = std::any_of(notes_.begin(), notes_.end(), [](const note_record& note) {
+        return note.what == note_record::kind::effects && !note.done;
+    });
+    if (pinned_ != routing::pin_reason::none ||
+        (link_prepared_ && (unsettled || state_.held() != linked_held_))) {
+        left->needs_reset();
+    }
+    left->abandon(unit_open_, cut);
+}
+
+// Of a session that has a server: nothing of it is under way there.
+bool session::between_transactions() const {
+    return link_prepared_ && !unit_open_ && !unit_decided_ && link_->reusable();
 }
 
 void session::forget_token() {
