@@ -35,6 +35,8 @@ public:
         if (!held) {
             held = std::make_shared<upstream::budget>(limit, workers_);
             found = held;
+        } else {
+            held->set_limit(limit);  // a reload may have changed it
         }
         return held;
     }

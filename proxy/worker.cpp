@@ -40,7 +40,11 @@ worker::worker(
     build_views();
 }
 
-worker::~worker() = default;
+worker::~worker() {
+    // Only where another part could not be started: the thread still runs.
+    io.stop();
+    join();
+}
 
 void worker::build_views() {
     rules = std::make_shared<const routing::rule_set>(config->routing);
@@ -67,6 +71,10 @@ void worker::use_cluster(cluster_view& view, const config::cluster& from) {
         unknown->servers.push_back(std::move(state));
     }
     view.topology = std::move(unknown);
+    for (auto& [name, database] : view.databases) {
+        database.requested = false;  // of the loader that is there now
+        database.judgements.clear();  // safe_functions may be others
+    }
 }
 
 void worker::start() {
@@ -107,7 +115,7 @@ void worker::tick() {
     for (const auto& pool : retired_) {
         pool->tick(coarse_now);
     }
-    std::erase_if(retired_, [](const auto& pool) { return pool->connections().empty(); });
+    std::erase_if(retired_, [](const auto& pool) { return pool->finished(); });
     const auto all = sessions;
     for (auto* const each : all) {
         each->tick(coarse_now);

@@ -132,6 +132,9 @@ settings_ptr session::overlay_of(const routing::route& wanted) const {
 }
 
 bool session::obtain_at_once() {
+    if (link_ && !link_prepared_) {
+        return false;
+    }
     if (link_ && unit_.decisive == nullptr && !unit_.write) {
         unit_decided_ = true;  // a Sync alone, or what belongs to the unit before
         return true;
@@ -271,8 +274,7 @@ asio::awaitable<session::obtained> session::try_obtain(failure& why) {
         if (chosen.kind == route_kind::wait_for_token) {
             wake_.clear();
             co_await wake_.wait();
-            const auto again = co_await try_obtain(why);
-            co_return again;
+            co_return obtained::retry_at_once;
         }
         take_route(chosen);
         const auto taken = co_await take_from_pool(chosen);
@@ -290,6 +292,7 @@ asio::awaitable<session::obtained> session::try_obtain(failure& why) {
 asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen) {
     auto& pool = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_);
     const auto wanted = worker_.settings.overlaid(state_.wanted(), overlay_of(chosen));
+    const auto config = worker_.config;
     bool waited = false;
     waiter_.failed.reset();
     waiter_.granted = pool.try_take(id_, wanted);
@@ -310,7 +313,8 @@ asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen
             co_return obtained::retry;
         }
         const bool ended = fatal_ || broken_;
-        if (ended || (waited && !routing::still_serves(chosen, question()))) {
+        // After a reload neither the server's number nor the rule of the choice is what it was.
+        if (ended || worker_.config != config || (waited && !routing::still_serves(chosen, question()))) {
             granted->attach(*this);
             granted->release();
             co_return ended ? obtained::failed : obtained::retry_at_once;
@@ -321,6 +325,9 @@ asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen
     if (waiter_.failed->code == errc::client_gone || fatal_) {
         broken_ = !fatal_;
         co_return obtained::failed;
+    }
+    if (worker_.config != config && waiter_.failed->code != errc::canceled_in_queue) {
+        co_return obtained::retry_at_once;
     }
     if (waiter_.failed->code == errc::server_unavailable || waiter_.failed->code == errc::server_lost || is_starting(*waiter_.failed)) {
         worker_.server_failed(*route_to_.cluster, chosen.server);

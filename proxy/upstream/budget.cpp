@@ -60,7 +60,8 @@ bool budget::take(unsigned worker) {
     mine.turn = ++turns_;
     mine.fresh = true;
     used_.fetch_add(1, std::memory_order_relaxed);
-    const auto waits = waiting_workers_.load(std::memory_order_relaxed) - (mine.waiting != 0 ? 1U : 0U);
+    // This slot is for one of those who wait here.
+    const auto waits = waiting_workers_.load(std::memory_order_relaxed) - (mine.waiting == 1 ? 1U : 0U);
     if (used() == limit() && waits != 0) {
         poke_others(worker);  // from now on only an idle connection helps those who wait
     }

@@ -50,7 +50,9 @@ pool::~pool() {
     probe_.changed(metrics::server_connection_state::active, -static_cast<std::int64_t>(shown_.active));
     probe_.changed(metrics::server_connection_state::connecting, -static_cast<std::int64_t>(shown_.connecting));
     probe_.changed(metrics::server_connection_state::closing, -static_cast<std::int64_t>(shown_.cleaning));
-    budget_->detach(worker_.index);
+    if (!retired_) {  // then the place is another pool's already
+        budget_->detach(worker_.index);
+    }
 }
 
 connection_ptr pool::try_take(std::uint64_t client_id, const settings_ptr& wanted) {
@@ -104,6 +106,9 @@ void pool::leave(waiter& who) {
 }
 
 void pool::publish_waiting() {
+    if (retired_) {
+        return;
+    }
     // Clients that a log-in under way will serve need nobody else's slot.
     const auto unserved = waiting_.size() > connecting_ ? waiting_.size() - connecting_ : 0;
     budget_->waiting(worker_.index, static_cast<std::uint32_t>(unserved));
@@ -118,7 +123,7 @@ void pool::grant(waiter& who, connection_ptr which) {
 }
 
 void pool::open_more() {
-    const auto wanted = std::min<std::size_t>(waiting_.size(), concurrent_logins);
+    const auto wanted = retired_ ? 0 : std::min<std::size_t>(waiting_.size(), concurrent_logins);
     while (connecting_ < wanted && worker_.coarse_now >= retry_at_ && budget_->take(worker_.index)) {
         ++connecting_;
         asio::co_spawn(worker_.io, open_one(alive_), asio::detached);
@@ -128,9 +133,11 @@ void pool::open_more() {
 asio::awaitable<void> pool::open_one(std::shared_ptr<bool> alive) {
     const auto target = target_;
     const auto limits = limits_;
+    const auto shared = budget_;
     auto& home = worker_;
     auto outcome = co_await log_in(home, *target, limits);
     if (!*alive) {
+        shared->give_back(home.index);
         co_return;
     }
     if (outcome.refused) {
@@ -147,6 +154,9 @@ void pool::opened(connection_ptr made) {
     retry_at_ = {};
     all_.insert(made.get());
     owned_[made.get()] = made;
+    if (retired_) {
+        made->retire();
+    }
     made->start();
     publish_waiting();
 }
@@ -216,6 +226,9 @@ void pool::take_out(connection& which) {
 }
 
 void pool::poked() {
+    if (retired_) {
+        return;
+    }
     if (!waiting_.empty()) {
         open_more();
         publish_waiting();
@@ -265,9 +278,9 @@ void pool::tick(steady_time now) {
             which->close({errc::server_lost, "did not become clean in time", std::nullopt});
         }
     }
-    open_more();
+    poked();  // others may wait for a slot of an idle connection
     // The minimum is over all workers: whoever sees too few opens one.
-    if (now >= retry_at_ && connecting_ == 0 && budget_->used() < limits_.min && budget_->take(worker_.index)) {
+    if (!retired_ && now >= retry_at_ && connecting_ == 0 && budget_->used() < limits_.min && budget_->take(worker_.index)) {
         ++connecting_;
         asio::co_spawn(worker_.io, open_one(alive_), asio::detached);
     }
@@ -281,6 +294,10 @@ void pool::set_limits(const config::pool& limits) {
 }
 
 void pool::retire_all() {
+    if (!std::exchange(retired_, true)) {
+        budget_->detach(worker_.index);
+    }
+    fail_waiters({errc::server_lost, "retired", std::nullopt});
     for (const auto& [raw, which] : owned_) {
         which->retire();
     }

@@ -73,7 +73,12 @@ public:
     // New limits after a reload.
     void set_limits(const config::pool& limits);
     // Closes what is idle and retires the rest: the server has left the configuration or changed.
+    // Those who wait are woken with a failure and ask the pool that has taken its place.
     void retire_all();
+    // Retired, and nothing refers to it any more.
+    [[nodiscard]] bool finished() const noexcept {
+        return retired_ && all_.empty() && connecting_ == 0 && waiting_.empty();
+    }
 
     [[nodiscard]] pool_counts counts() const;
     [[nodiscard]] std::int64_t prepared_statements() const;
@@ -108,6 +113,7 @@ private:
     std::unordered_set<connection*> all_;
     std::unordered_map<connection*, connection_ptr> owned_;
     std::uint32_t connecting_ = 0;
+    bool retired_ = false;
     std::optional<failure> last_failure_;
     steady_time retry_at_{};
     std::chrono::milliseconds back_off_{0};
