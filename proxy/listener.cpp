@@ -112,8 +112,15 @@ asio::awaitable<void> worker::accept_unix() {
     while (unix_->is_open()) {
         socket accepted(io);
         const auto [accept_ec] = co_await unix_->async_accept(accepted, use_tuple);
-        if (accept_ec) {
+        if (accept_ec == asio::error::operation_aborted) {
             co_return;
+        }
+        if (accept_ec) {
+            spdlog::warn("accepting a client failed: {}", accept_ec.message());
+            asio::steady_timer pause(io, accept_pause);
+            const auto [pause_ec] = co_await pause.async_wait(use_tuple);
+            (void)pause_ec;
+            continue;
         }
         const auto handle = accepted.release();
         auto* const next = shared.all[next_worker_++ % shared.all.size()];

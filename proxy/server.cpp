@@ -75,6 +75,7 @@ struct server::parts {
     metrics::registry registry;
     http_server http;
     bool stopping = false;
+    std::thread joiner;
 
     void start();
     void watch(const config::cluster& cluster, routing::topology_ptr previous);
@@ -207,13 +208,15 @@ void server::parts::stop(bool at_once) {
             }
         });
     }
-    // Joined off the control thread, which must go on answering until they are done.
-    std::thread([this] {
-        for (const auto& each : workers) {
-            each->join();
-        }
-        asio::post(control, [this] { control.stop(); });
-    }).detach();
+    if (!joiner.joinable()) {
+        // Joined off the control thread, which must go on answering until they are done.
+        joiner = std::thread([this] {
+            for (const auto& each : workers) {
+                each->join();
+            }
+            control.stop();
+        });
+    }
 }
 
 void server::parts::reload(const std::function<void(bool, std::vector<std::string>)>& answer) {
@@ -300,8 +303,8 @@ int server::run() {
         return 1;
     }
     parts_->control.run();
-    for (const auto& each : parts_->workers) {
-        each->join();
+    if (parts_->joiner.joinable()) {
+        parts_->joiner.join();
     }
     return 0;
 }
