@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <list>
 #include <unordered_map>
+#include <vector>
 
 namespace weir::proxy::upstream {
 
@@ -27,9 +28,12 @@ public:
 
     // A Parse for it is being sent.
     void add(statement_ptr added) {
-        const auto id = added->id;
+        const auto [at, is_new] = index_.try_emplace(added->id);
+        if (!is_new) {
+            order_.erase(at->second);  // put back by a Close that was skipped, and parsed again meanwhile
+        }
         order_.push_front(std::move(added));
-        index_[id] = order_.begin();
+        at->second = order_.begin();
     }
 
     // The statement to close before another one is added; null while there is room. It is taken out.
@@ -59,6 +63,9 @@ public:
         order_.clear();
         index_.clear();
     }
+
+    // The newest first.
+    [[nodiscard]] std::vector<statement_ptr> all() const { return {order_.begin(), order_.end()}; }
 
     [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
 
