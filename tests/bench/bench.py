@@ -11,6 +11,7 @@ import datetime
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -123,6 +124,8 @@ def about(options, cluster, everybody):
 
 def main():
     options = arguments()
+    # So that peers and scratch files go away when the runner is told to stop.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: stopped"))
     options.binary = str(pathlib.Path(options.binary).absolute())
     if not os.access(options.binary, os.X_OK):
         sys.exit(f"bench: no program {options.binary}: build it (cmake --workflow --preset release) or name it "

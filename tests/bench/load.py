@@ -58,6 +58,15 @@ def run(peer, cell, seconds, folder, cluster, wide_script, during=None):
     bench = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True, cwd=folder, env=postgres.environment(cluster.users[USER]),
                              **postgres.account())
+    try:
+        return _watch(bench, peer, cell, cluster, prefix, during)
+    finally:
+        if bench.poll() is None:
+            bench.kill()
+            bench.wait()
+
+
+def _watch(bench, peer, cell, cluster, prefix, during):
     marks, complaints, extra, resident = [], [], None, None
     for line in bench.stderr:
         match = PROGRESS.match(line)
