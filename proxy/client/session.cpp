@@ -212,7 +212,7 @@ asio::awaitable<void> session::serve() {
             break;
         }
         case step::read: {
-            if (peer_->pending() > stream::high_water && !link_) {
+            if (peer_->pending() > stream::high_water && (!link_ || link_->owes().empty())) {
                 input_.keep();
                 co_await peer_->drain(stream::low_water);  // it reads nothing of what it caused
             }

@@ -213,6 +213,7 @@ private:
     bool injected_under_way_ = false;
     std::shared_ptr<int> alive_ = std::make_shared<int>(0);
     bool canceled_ = false;
+    unsigned settings_canceled_ = 0;
 
     statements statements_;
     session_state state_;

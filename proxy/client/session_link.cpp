@@ -18,6 +18,7 @@ using routing::route_kind;
 
 // A server that could not be reached is not asked again at once.
 constexpr auto retry_pause = 100ms;
+constexpr unsigned settings_attempts = 3;
 
 metrics::query_kind kind_of(const routing::traits& what) {
     if (what.is_vector_search) {
@@ -232,6 +233,7 @@ asio::awaitable<void> session::obtain() {
         }
     }
     canceled_ = false;
+    settings_canceled_ = 0;
     set_phase(session_phase::waiting);
     const auto deadline = worker_.now() + route_to_.cluster->config->failover.wait;
     failure why{errc::no_primary, "cluster " + route_to_.cluster->config->name, std::nullopt};
@@ -245,6 +247,11 @@ asio::awaitable<void> session::obtain() {
         if (done == obtained::retry_at_once) {
             done = obtained::retry;
             continue;
+        }
+        if (done == obtained::linked && canceled_) {  // meant for the client's own statement, which has not been sent
+            unit_decided_ = false;
+            let_go();
+            fail_collected({errc::canceled_in_queue, {}, std::nullopt});
         }
         if (done != obtained::retry) {
             break;
@@ -365,6 +372,11 @@ asio::awaitable<session::obtained> session::prepare_link() {
         if (injected_failure_) {
             const auto why = *injected_failure_;
             let_go();
+            // A time limit that the client before has left behind, for instance: another connection may do.
+            const bool canceled = why.diagnostic && why.diagnostic->code == protocol::sqlstates::query_canceled;
+            if (canceled && ++settings_canceled_ <= settings_attempts) {
+                co_return obtained::retry_at_once;
+            }
             fail_collected(why);
             co_return obtained::failed;
         }

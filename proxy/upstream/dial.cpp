@@ -4,6 +4,9 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/socket_base.hpp>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 
 #include <utility>
@@ -79,6 +82,18 @@ void set_options(socket& s) {
     error_code ignored;  // a Unix socket has no Nagle
     s.set_option(asio::ip::tcp::no_delay(true), ignored);
     s.set_option(asio::socket_base::keep_alive(true), ignored);
+    // A server that has vanished without a word is noticed within a minute or so, waiting or sending.
+    constexpr int idle_seconds = 30;
+    constexpr int probe_seconds = 10;
+    constexpr int probes = 3;
+    constexpr int unacknowledged_ms = 60'000;
+    const auto set = [&s](int name, int value) {
+        (void)::setsockopt(s.native_handle(), IPPROTO_TCP, name, &value, sizeof value);
+    };
+    set(TCP_KEEPIDLE, idle_seconds);
+    set(TCP_KEEPINTVL, probe_seconds);
+    set(TCP_KEEPCNT, probes);
+    set(TCP_USER_TIMEOUT, unacknowledged_ms);
 }
 
 }  // namespace
