@@ -6,17 +6,19 @@ namespace {
 namespace frontend = protocol::frontend;
 using buffer = std::vector<std::uint8_t>;
 
-// Formats, values and result formats of a Bind, all as text.
-std::string bind_tail(const parameter_values& values) {
+// Formats, values and result formats of a Bind.
+std::string bind_tail(const parameter_values& values, value_format format) {
     buffer bytes;
     protocol::byte_writer writer(bytes);
-    writer.u16(0);
+    writer.u16(1);
+    writer.u16(static_cast<std::uint16_t>(format));
     writer.u16(static_cast<std::uint16_t>(values.size()));
     for (const auto& value : values) {
         writer.i32(value ? static_cast<std::int32_t>(value->size()) : -1);
         writer.bytes(value ? std::string_view(*value) : std::string_view());
     }
-    writer.u16(0);
+    writer.u16(1);
+    writer.u16(static_cast<std::uint16_t>(format));
     return std::string(protocol::as_text(bytes));
 }
 
@@ -57,9 +59,13 @@ script& script::parse(
     return add(frontend::parse{.name = name, .text = text, .oids = oids});
 }
 
-script&
-script::bind(std::string_view portal, std::string_view statement, const parameter_values& values) {
-    const auto tail = bind_tail(values);
+script& script::bind(
+    std::string_view portal,
+    std::string_view statement,
+    const parameter_values& values,
+    value_format format
+) {
+    const auto tail = bind_tail(values, format);
     return add(frontend::bind{.portal = portal, .statement = statement, .tail = tail});
 }
 

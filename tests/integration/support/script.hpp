@@ -13,8 +13,11 @@
 
 namespace weir::integration {
 
-// Parameters in text form; nullopt is NULL.
+// Values of parameters; nullopt is NULL.
 using parameter_values = std::vector<std::optional<std::string>>;
+
+// Of parameters and results of a Bind.
+enum class value_format : std::uint16_t { text = 0, binary = 1 };
 
 class script {
 public:
@@ -24,8 +27,12 @@ public:
         std::string_view text,
         const std::vector<std::uint32_t>& types = {}
     );
-    script&
-    bind(std::string_view portal, std::string_view statement, const parameter_values& values = {});
+    script& bind(
+        std::string_view portal,
+        std::string_view statement,
+        const parameter_values& values = {},
+        value_format format = value_format::text
+    );
     script& describe_statement(std::string_view name);
     script& describe_portal(std::string_view name);
     script& execute(std::string_view portal = "", std::int32_t max_rows = 0);

@@ -91,10 +91,18 @@ startup_packet(const login& as, const std::vector<std::pair<std::string, std::st
     return std::string(protocol::as_text(bytes));
 }
 
+// Zeros as bars. Of errors and notices without the place in the server's source, which the proxy's
+// own errors do not have.
 void append_fields(std::string& to, const message& from) {
+    std::string_view left = from.body;
+    const bool fields = from.type == 'E' || from.type == 'N';
     to += '{';
-    for (const auto each : from.body) {
-        to += each == '\0' ? '|' : each;
+    while (!left.empty()) {
+        const auto part = left.substr(0, left.find('\0'));
+        left.remove_prefix(std::min(part.size() + 1, left.size()));
+        if (!fields || part.empty() || std::string_view("FLR").find(part[0]) == part.npos) {
+            to.append(part).append("|");
+        }
     }
     to += '}';
 }

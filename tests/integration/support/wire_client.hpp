@@ -41,7 +41,8 @@ using messages = std::vector<message>;
 
 // "1 2 T D C Z(I)".
 [[nodiscard]] std::string kinds(const messages& of);
-// The same with what the messages say: rows, tags, all fields of errors. For comparing.
+// The same with what the messages say: rows, tags, fields of errors except the place in the source.
+// For comparing.
 [[nodiscard]] std::string details(const messages& of);
 
 class wire_client {

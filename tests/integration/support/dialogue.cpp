@@ -1,0 +1,141 @@
+#include "tests/integration/support/dialogue.hpp"
+
+#include "tests/integration/support/competitor.hpp"
+#include "tests/integration/support/wire_client.hpp"
+
+#include <doctest/doctest.h>
+
+#include <exception>
+#include <memory>
+#include <random>
+#include <set>
+
+namespace weir::integration {
+namespace {
+
+void send_step(
+    const wire_client& client,
+    const std::string& bytes,
+    cutting how,
+    std::mt19937& random
+) {
+    if (how == cutting::bytes) {
+        client.send_pieces(bytes, 1);
+        return;
+    }
+    std::set<std::size_t> at;
+    if (how == cutting::random && bytes.size() > 1) {
+        std::uniform_int_distribution<std::size_t> any(1, bytes.size() - 1);
+        for (int i = 0; i < 5; ++i) {
+            at.insert(any(random));
+        }
+    }
+    client.send_cut(bytes, {at.begin(), at.end()});
+}
+
+messages read_step(wire_client& client, const step& now) {
+    if (now.to_end) {
+        return client.read_to_end();
+    }
+    return now.until != 0 ? client.read_to(now.until) : client.read_ready(now.ready);
+}
+
+struct way {
+    cutting how;
+    unsigned seed;
+};
+
+void check_one(
+    const dialogue& what,
+    const transcript& direct,
+    const cluster& servers,
+    const endpoint& to
+) {
+    constexpr way ways[] = {
+        {cutting::whole, 0},
+        {cutting::random, 1},
+        {cutting::random, 2},
+        {cutting::random, 3},
+        {cutting::bytes, 0}};
+    for (const auto& [how, seed] : ways) {
+        if (how != cutting::whole && !what.cut) {
+            continue;
+        }
+        CAPTURE(how);
+        CAPTURE(seed);
+        try {
+            const auto through = play(what, servers, to, how, seed);
+            CHECK(through.kinds == direct.kinds);
+            CHECK(through.details == direct.details);
+            if (through.details != direct.details) {
+                return;  // one way of cutting is enough to see it
+            }
+        } catch (const std::exception& error) {
+            FAIL_CHECK(std::string(error.what()));
+            return;
+        }
+    }
+}
+
+}  // namespace
+
+transcript
+play(const dialogue& what, const cluster& servers, const endpoint& to, cutting how, unsigned seed) {
+    pq_connection direct(servers.primary().at, login_as(servers));
+    for (const auto& sql : what.before) {
+        direct.query(sql);
+    }
+    std::mt19937 random(seed);
+    wire_client client(to, login_as(servers));
+    transcript heard;
+    for (const auto& now : what.steps) {
+        if (!now.aside.empty()) {
+            direct.query(now.aside);
+        }
+        send_step(client, now.send.bytes(), how, random);
+        messages came;
+        try {
+            came = read_step(client, now);
+        } catch (const std::exception& error) {
+            throw std::runtime_error(std::string(error.what()) + "; steps before: " + heard.kinds);
+        }
+        const std::string between = &now == what.steps.data() ? "" : " | ";
+        heard.kinds += between + kinds(came);
+        heard.details += between + details(came);
+    }
+    client.close();
+    if (!what.after.empty()) {
+        heard.details += " => " + direct.value(what.after);
+    }
+    return heard;
+}
+
+void check_like_direct(const cluster& servers, const std::vector<dialogue>& all) {
+    std::vector<transcript> direct;
+    for (const auto& what : all) {
+        CAPTURE(what.name);
+        direct.push_back(play(what, servers, servers.primary().at));
+        CHECK(direct.back().kinds == what.expected);
+    }
+    for (const unsigned pool_size : {1, 2}) {
+        CAPTURE(pool_size);
+        proxy_options options;
+        options.primary_only = true;
+        options.pool = "{size: " + std::to_string(pool_size) + "}";
+        proxy_process proxy(servers, options);
+        for (const bool contended : {false, true}) {
+            CAPTURE(contended);
+            std::unique_ptr<competitor> others;
+            if (contended) {
+                others = std::make_unique<competitor>(proxy.at(), login_as(servers), pool_size);
+            }
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                CAPTURE(all[i].name);
+                check_one(all[i], direct[i], servers, proxy.at());
+            }
+        }
+        CHECK(wait_until([&] { return proxy.idle(); }));
+    }
+}
+
+}  // namespace weir::integration

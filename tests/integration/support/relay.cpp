@@ -1,0 +1,90 @@
+#include "tests/integration/support/relay.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <exception>
+
+namespace weir::integration {
+namespace {
+
+constexpr int tick_ms = 20;
+
+}  // namespace
+
+relay::relay(const endpoint& server, std::size_t size)
+    : server_(server), size_(size), listener_(listen_on(0)), port_(port_of(listener_)) {
+    acceptor_ = std::jthread([this] { accept_loop(); });
+}
+
+relay::~relay() {
+    stop_ = true;
+    acceptor_.join();
+    pairs_.clear();
+}
+
+void relay::accept_loop() {
+    while (!stop_) {
+        pollfd one{listener_.get(), POLLIN, 0};
+        if (poll(&one, 1, tick_ms) <= 0) {
+            continue;
+        }
+        auto& made = pairs_.emplace_back();
+        made.client = file_descriptor(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        made.server = try_dial(server_);
+        if (!made.client || !made.server) {
+            pairs_.pop_back();
+            continue;
+        }
+        const int on = 1;
+        setsockopt(made.client.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        made.thread = std::jthread([this, &made] { serve(made.client, made.server); });
+    }
+}
+
+void relay::serve(const file_descriptor& client, const file_descriptor& server) const {
+    try {
+        while (!stop_) {
+            std::array<pollfd, 2> both{{{client.get(), POLLIN, 0}, {server.get(), POLLIN, 0}}};
+            if (poll(both.data(), held_ ? 0 : both.size(), tick_ms) <= 0) {
+                continue;
+            }
+            for (std::size_t i = 0; i < both.size(); ++i) {
+                if (both[i].revents == 0) {
+                    continue;
+                }
+                const auto& from = i == 0 ? client : server;
+                const auto bytes =
+                    read_some(from, 65536, std::chrono::steady_clock::now() + patience);
+                if (bytes.empty()) {
+                    shutdown(client.get(), SHUT_RDWR);
+                    shutdown(server.get(), SHUT_RDWR);
+                    return;
+                }
+                hand_on(i == 0 ? server : client, bytes, i == 0 ? 0 : size_.load());
+            }
+        }
+    } catch (const std::exception&) {
+        shutdown(client.get(), SHUT_RDWR);
+        shutdown(server.get(), SHUT_RDWR);
+    }
+}
+
+void relay::hand_on(const file_descriptor& to, std::string_view bytes, std::size_t size) const {
+    if (size == 0) {
+        write_all(to, bytes);
+        return;
+    }
+    while (!bytes.empty() && !stop_) {
+        const auto piece = bytes.substr(0, size);
+        write_all(to, piece);
+        bytes.remove_prefix(piece.size());
+        // Gives the proxy the time to read it, so that the next piece arrives by itself.
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+}
+
+}  // namespace weir::integration
