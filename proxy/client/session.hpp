@@ -192,6 +192,7 @@ private:
     unit unit_;
     bool unit_decided_ = false;  // the collected unit has its connection
     bool unit_open_ = false;     // part of a unit has been sent, its Sync has not
+    bool body_dropped_ = false;  // the rest of a large message is not sent, as its head was not
     bool skip_query_ = false;    // with skip_to_sync_: only one Query
     bool skip_to_sync_ = false;  // the proxy reported an error; PostgreSQL would ignore the rest of the unit
     bool terminated_ = false;    // Terminate, or end of the stream

@@ -202,6 +202,7 @@ session::step session::note_outside_unit(const frame_part& part) {
     // Flush, or copy data outside copy mode, which PostgreSQL ignores; a server that may just be entering the mode must
     // see them in their order.
     const auto real = cutter_.next(input_.view());
+    body_dropped_ = !link_;
     if (link_) {
         forward(real);
     }

@@ -43,14 +43,18 @@ void session::forward(const frame_part& part) {
         return;  // the rest of a message whose server is gone
     }
     if (part.kind == part_kind::body) {
-        link_->send_piece(part.bytes);
+        if (!body_dropped_) {
+            link_->send_piece(part.bytes);
+        }
         return;
     }
+    body_dropped_ = false;
     const auto& owes = link_->owes();
     if (owes.copy_in() && (part.type == 'S' || part.type == 'H')) {
         return;  // PostgreSQL ignores them in copy-in mode
     }
     if (owes.skipping() && part.type != 'S' && part.type != 'X') {
+        body_dropped_ = part.kind == part_kind::head;
         return;  // and everything up to Sync behind an error
     }
     sent_at_ = sent_at_ == steady_time{} ? std::chrono::steady_clock::now() : sent_at_;
@@ -245,13 +249,14 @@ void session::forward_bind(const frame_part& part) {
     statement_ptr named;
     if (head->statement.empty()) {
         if (!ensure_unnamed()) {
-            unit_open_ = true;
+            body_dropped_ = part.kind == part_kind::head;
             return;
         }
     } else if (const auto* found = statements_.find(head->statement)) {
         named = *found;
         (void)ensure_named(named);
     } else if (pinned_ == routing::pin_reason::none) {
+        body_dropped_ = part.kind == part_kind::head;
         fail_unit(
             sqlstates::invalid_statement_name, "prepared statement \"" + std::string(head->statement) + "\" does not exist"
         );

@@ -137,6 +137,7 @@ void session::lost(const failure& why) {
     // A transaction that was begun and not answered counts: the rest of it must not run on its own.
     const bool in_transaction = std::exchange(began_, false) || gone->status() != transaction_status::idle;
     const bool injected = injected_under_way_;
+    const bool skipping = gone->owes().skipping();
     worker_.in_flight(*route_to_.cluster, linked_server_, -1);
     worker_.server_failed(*route_to_.cluster, linked_server_);
     link_ = nullptr;
@@ -175,7 +176,7 @@ void session::lost(const failure& why) {
     if (unit_open_ && (owed != 0 || !already_told)) {
         tell(text);
     }
-    if (unit_open_) {
+    if (unit_open_ || skipping) {
         skip_to_sync_ = true;
         unit_open_ = false;
     }

@@ -230,6 +230,8 @@ bool connection::on_error(const protocol::frame_part& part) {
     }
     // A plan whose result type changed (utils/cache/plancache.c) is of no use to anybody any more.
     stale_ = fields->code() == "0A000" && fields->routine() == "RevalidateCachedQuery";
+    // Of a name of the proxy's own it only says that a Close did not happen.
+    already_there_ = fields->code() == "42P05";
     const bool alive = on_message(part);
     stale_ = false;
     return alive;
@@ -312,7 +314,9 @@ void connection::settle(const ledger_entry& entry, client_link::outcome how, byt
         unnamed_owner = 0;  // the server holds none now, or still somebody else's
     }
     if (entry.object != 0 && entry.kind == owed::parse && !done) {
-        statements.remove(entry.object);
+        if (!already_there_ || how != client_link::outcome::failed) {
+            statements.remove(entry.object);
+        }
     } else if (entry.object != 0 && entry.kind == owed::close) {
         const auto found = closing_.find(entry.object);
         if (found != closing_.end()) {

@@ -200,6 +200,7 @@ private:
     enum class clean_step : std::uint8_t { none, unit, rollback, reset, probe };
     clean_step clean_step_ = clean_step::none;
     bool stale_ = false;              // the error being handled says that a plan's result type has changed
+    bool already_there_ = false;      // the error being handled says that the statement exists
     std::uint64_t dirty_by_ = 0;
     std::map<std::uint64_t, statement_ptr> stale_statements_;  // still on the server, of no use
     std::map<std::uint64_t, statement_ptr> closing_;
