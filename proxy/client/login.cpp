@@ -328,6 +328,7 @@ asio::awaitable<void> login::end(const rejection& why) {
         asio::steady_timer delay(worker_.io, failure_delay);
         [[maybe_unused]] const auto [wait_ec] = co_await delay.async_wait(use_tuple);
     }
+    worker_.probe.error(why.told->code.text(), metrics::error_origin::proxy);
     std::vector<std::uint8_t> out;
     protocol::byte_writer writer(out);
     protocol::backend::encode_error(writer, *why.told);
