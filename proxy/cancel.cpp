@@ -7,8 +7,11 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <spdlog/spdlog.h>
 
+#include <chrono>
+#include <memory>
 #include <utility>
 
 namespace weir::proxy {
@@ -18,8 +21,22 @@ namespace {
 constexpr unsigned cancels_max = 64;
 thread_local unsigned cancels_running = 0;
 
+// A request waits this long for its server at most; what holds it up for longer is cut by connect_timeout.
+constexpr auto patience = std::chrono::seconds(15);
+
+// A request on its way, of the worker that it came to.
+struct journey {
+    journey(asio::io_context& io, std::size_t workers) : arrived(io, patience), left(workers) {}
+
+    asio::steady_timer arrived;
+    std::size_t left;  // workers that have not said yet that they are done with it
+};
+
 asio::awaitable<void> run_cancel(
-    worker& home, upstream::connection_ptr target, std::shared_ptr<const upstream::pool_target> server
+    worker& home,
+    upstream::connection_ptr target,
+    std::shared_ptr<const upstream::pool_target> server,
+    std::function<void()> done
 ) {
     const auto client = target->client_id();
     upstream::time_limit limit(home.io, server->cluster->pool.connect_timeout);
@@ -46,6 +63,9 @@ asio::awaitable<void> run_cancel(
     }
     target->cancel_ended();
     --cancels_running;
+    if (done) {
+        done();
+    }
 }
 
 }  // namespace
@@ -61,25 +81,43 @@ std::uint32_t cancel_secret(std::string_view key) noexcept {
     return value;
 }
 
-void forward_cancel(worker& from, const cancel_key& key) {
+asio::awaitable<void> forward_cancel(worker& from, cancel_key key) {
+    const auto request = std::make_shared<journey>(from.io, from.shared.all.size());
+    const std::function<void()> done = [&from, request] {
+        from.post([request] {
+            if (--request->left == 0) {
+                request->arrived.cancel();
+            }
+        });
+    };
     for (auto* const each : from.shared.all) {
-        each->post([each, key] {
+        each->post([each, key, done] {
             if (auto* const found = each->find_session(key)) {
-                found->cancel();
+                found->cancel(done);
+            } else {
+                done();
             }
         });
     }
+    const auto [wait_ec] = co_await request->arrived.async_wait(use_tuple);
+    (void)wait_ec;
 }
 
 void cancel_on_server(
-    worker& home, upstream::connection_ptr target, std::shared_ptr<const upstream::pool_target> server
+    worker& home,
+    upstream::connection_ptr target,
+    std::shared_ptr<const upstream::pool_target> server,
+    std::function<void()> done
 ) {
     if (target->being_canceled() || cancels_running >= cancels_max) {
+        if (done) {
+            done();
+        }
         return;
     }
     ++cancels_running;
     target->cancel_started();
-    auto running = run_cancel(home, std::move(target), std::move(server));
+    auto running = run_cancel(home, std::move(target), std::move(server), std::move(done));
     asio::co_spawn(home.io, std::move(running), asio::detached);
 }
 

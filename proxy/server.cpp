@@ -101,6 +101,13 @@ void server::parts::start() {
             }
         });
     };
+    shared.refresh_catalog = [this](const std::string& cluster, const std::string& database) {
+        asio::post(control, [this, cluster, database] {
+            if (const auto found = clusters.find(cluster); found != clusters.end()) {
+                found->second.catalogs->refresh(database);
+            }
+        });
+    };
     shared.suspect = [this](const std::string& cluster, std::size_t which) {
         asio::post(control, [this, cluster, which] {
             const auto found = clusters.find(cluster);

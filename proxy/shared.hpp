@@ -50,6 +50,8 @@ public:
 
     // Set before the workers start; callable from any thread, they post to the control thread.
     std::function<void(const std::string& cluster, const std::string& database)> want_catalog;
+    // Something ran there that may have changed the catalog.
+    std::function<void(const std::string& cluster, const std::string& database)> refresh_catalog;
     std::function<void(const std::string& cluster, std::size_t server)> suspect;
     // Reads the configuration again; `answer` is called on the control thread with what changed, or what is wrong.
     std::function<void(std::function<void(bool done, std::vector<std::string> lines)> answer)> reload;

@@ -18,8 +18,9 @@ namespace {
 using protocol::backend::transaction_status;
 using namespace std::chrono_literals;
 
-// For a FATAL to reach its client.
+// For a FATAL to reach its client, and for the last answers behind Terminate.
 constexpr auto last_words = 5s;
+constexpr auto last_answers = 60s;
 
 metrics::client_state metric_of(session_phase phase) {
     switch (phase) {
@@ -77,9 +78,9 @@ session::~session() {
 asio::awaitable<void> session::run() {
     const auto who = co_await log_in(worker_, peer_, input_, address_);
     if (who.what == login_outcome::kind::cancel) {
-        peer_->close();
         const cancel_key key{static_cast<std::uint32_t>(who.cancel_pid), cancel_secret(who.cancel_key)};
-        forward_cancel(worker_, key);
+        co_await forward_cancel(worker_, key);
+        peer_->close();
         co_return;
     }
     if (who.what == login_outcome::kind::closed || fatal_) {
@@ -292,23 +293,22 @@ void session::send_ready() {
     peer_->write(ready_idle);
 }
 
-void session::cancel() {
+void session::cancel(const std::function<void()>& done) {
+    if (phase_ != session_phase::waiting && link_ && !link_->owes().empty()) {
+        cancel_on_server(worker_, link_, linked_target_, done);
+        return;
+    }
     if (waiter_.queued) {
         waiting_in_->leave(waiter_);
         waiter_.failed = failure{errc::canceled_in_queue, {}, std::nullopt};
         wake_.notify();
-        return;
-    }
-    if (phase_ == session_phase::waiting) {
+    } else if (phase_ == session_phase::waiting) {
         canceled_ = true;  // waits for a primary, or for settings to be brought
         if (!link_) {
             wake_.notify();
         }
-        return;
     }
-    if (link_ && !link_->owes().empty()) {
-        cancel_on_server(worker_, link_, linked_target_);
-    }
+    done();
 }
 
 void session::kill(const failure& why) {
@@ -341,7 +341,8 @@ void session::stop_when_idle() {
 void session::tick(steady_time now) {
     // A peer that takes no last words, or a server that takes no messages, does not keep the session.
     const auto ending = killed_at_ != steady_time{} ? killed_at_ : phase_since_;
-    if ((fatal_ || phase_ == session_phase::closing) && now - ending > last_words && !(link_ && !fatal_)) {
+    const auto patience = fatal_ ? last_words : last_answers;
+    if ((fatal_ || phase_ == session_phase::closing) && now - ending > patience && !(link_ && !fatal_)) {
         peer_->close();
         if (link_) {
             link_->close({errc::client_gone, "its client was ended", std::nullopt});

@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,8 +40,8 @@ public:
     // The whole life; the session may be destroyed when it returns.
     [[nodiscard]] asio::awaitable<void> run();
 
-    // A CancelRequest with this session's key came.
-    void cancel();
+    // A CancelRequest with this session's key came. `done` is called when it can hit nothing any more.
+    void cancel(const std::function<void()>& done);
     // Ends it: at once, with a FATAL.
     void kill(const failure& why);
     // Ends it as soon as it is between transactions.
@@ -121,6 +122,10 @@ private:
     void forward_close(const protocol::frame_part& part);
     void forward_simple(const protocol::frame_part& part);
     [[nodiscard]] bool ensure_unnamed();
+    [[nodiscard]] std::uint64_t note_unnamed(std::string_view text, std::string_view oids, known_text&& known);
+    // SQL's DEALLOCATE of a statement that the protocol's Parse made: the name is gone then.
+    [[nodiscard]] bool deallocates_own(const known_text& what, std::string_view text);
+    [[nodiscard]] bool name_unsettled(const protocol::frame_part& part) const;
     [[nodiscard]] bool ensure_named(const statement_ptr& wanted);
     [[nodiscard]] known_text next_text(std::string_view text);
     void leaves_behind(const known_text& what);
@@ -138,6 +143,8 @@ private:
         std::uint64_t version = 0;  // of the unnamed statement
         std::shared_ptr<const routing::traits> traits{};
         std::vector<routing::setting_effect> settings{};
+        name_map<statement_ptr> names{};       // that it deallocates
+        std::vector<statement_ptr> copies{};   // on the server, likewise
     };
     [[nodiscard]] std::uint64_t take_note(note_record&& record);
     [[nodiscard]] static std::vector<routing::setting_effect>
@@ -222,6 +229,7 @@ private:
     bool standard_strings_ = true;
     std::deque<note_record> notes_;
     std::uint64_t first_note_ = 1;
+    std::uint64_t unit_first_note_ = 1;  // notes from here on belong to the unit being sent
     bool failed_ = false;        // an error since the last ReadyForQuery
     std::vector<std::uint8_t> build_;
 
@@ -229,6 +237,7 @@ private:
     std::shared_ptr<upstream::position_probe> token_probe_;
     bool uses_replicas_ = false;
     bool wrote_ = false;
+    bool ran_ddl_ = false;
     bool began_ = false;         // something that begins a transaction has been sent and not been answered
     const routing::policy* rule_ = nullptr;
     metrics::query_probe* query_probe_ = nullptr;

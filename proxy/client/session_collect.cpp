@@ -86,6 +86,9 @@ session::step session::advance() {
             broken_ = true;
             return step::finish;
         }
+        if (link_ && name_unsettled(part)) {
+            return step::wait_for_answers;
+        }
         forward(part);
         input_.consume(part.bytes.size());
         if (link_ && link_->out().pending() > stream::high_water) {

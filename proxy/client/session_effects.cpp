@@ -2,10 +2,12 @@
 // taken back.
 #include "protocol/frontend.hpp"
 #include "proxy/client/session.hpp"
+#include "routing/lexer.hpp"
 #include "routing/setting_text.hpp"
 #include "routing/sql_parser.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace weir::proxy::client {
@@ -26,25 +28,110 @@ bool changes_for_good(const routing::traits& what) {
            });
 }
 
+// DEALLOCATE [PREPARE] name. Empty if the name is written in a way that is not looked at.
+std::string deallocated_name(std::string_view text) {
+    routing::lexer tokens(text);
+    (void)tokens.next();
+    auto name = tokens.next();
+    if (const auto behind = tokens.next();
+        behind.kind == routing::token_kind::word || behind.kind == routing::token_kind::quoted_name) {
+        name = behind;
+    }
+    std::string plain;
+    const auto written = name.in(text);
+    if (name.kind == routing::token_kind::word) {
+        std::transform(written.begin(), written.end(), std::back_inserter(plain), routing::fold);
+    } else if (name.kind == routing::token_kind::quoted_name && written.find("\"\"") == std::string_view::npos) {
+        plain = written.substr(1, written.size() - 2);
+    }
+    return plain;
+}
+
 bool controls_transaction(const routing::traits& what) {
     return what.ends_transaction || !what.savepoints.empty();
 }
 
+// Data that the session must see in its later reads. A transaction counts from BEGIN: what follows is not judged.
+bool may_write_data(const routing::traits& what) {
+    switch (what.kind) {
+    case routing::statement_kind::set:
+    case routing::statement_kind::reset:
+    case routing::statement_kind::show: return what.statements > 1;
+    default: return !what.replica_by_syntax();
+    }
+}
+
+// What the router knows of the database may be out of date behind it.
+bool may_change_catalog(const routing::traits& what) {
+    switch (what.kind) {
+    case routing::statement_kind::ddl:
+    case routing::statement_kind::call:
+    case routing::statement_kind::do_block:
+    case routing::statement_kind::execute:
+    case routing::statement_kind::unparsed: return true;
+    default: return false;
+    }
+}
+
 }  // namespace
+
+void session::leaves_behind(const known_text& what) {
+    const auto& traits = *what.traits;
+    wrote_ = wrote_ || may_write_data(traits);
+    ran_ddl_ = ran_ddl_ || may_change_catalog(traits);
+    began_ = began_ || traits.begins_transaction || traits.kind == routing::statement_kind::unparsed;
+    switch (traits.pin) {
+    case routing::pin_reason::none: break;
+    case routing::pin_reason::unparsed: link_->needs_reset(); break;
+    case routing::pin_reason::function: link_->may_be_dirty(); break;
+    default:
+        link_->needs_reset();
+        pin(traits.pin);
+        break;
+    }
+    if (ran_user_function(what)) {
+        link_->may_be_dirty();
+    }
+}
+
+// The server knows the statement under another name and keeps it for others, so it is asked to do nothing.
+bool session::deallocates_own(const known_text& what, std::string_view text) {
+    const auto& traits = *what.traits;
+    if (traits.kind != statement_kind::deallocate || traits.statements != 1 || traits.deallocates_all ||
+        link_->status() == transaction_status::failed) {
+        return false;
+    }
+    return statements_.erase(deallocated_name(text)) != nullptr;
+}
 
 std::uint64_t session::take_note(note_record&& record) {
     notes_.push_back(std::move(record));
     return first_note_ + notes_.size() - 1;
 }
 
+std::uint64_t session::note_unnamed(std::string_view text, std::string_view oids, known_text&& known) {
+    auto& unnamed = statements_.unnamed;
+    unnamed.known = std::move(known);
+    unnamed.text.assign(text);
+    unnamed.oids.assign(oids);
+    unnamed.deallocates = false;
+    unnamed.version = worker_.next_unnamed++;
+    link_->unnamed_owner = unnamed.version;
+    return take_note({.what = note_record::kind::unnamed, .version = unnamed.version});
+}
+
 std::uint64_t session::effects_of(const known_text& what, std::string_view text, const portal* bound) {
     const auto& traits = *what.traits;
     const bool changes = changes_session(traits);
-    if (!changes && !(controls_transaction(traits) && (state_.changed_in_transaction() || !notes_.empty()))) {
+    const bool at_stake = state_.changed_in_transaction() ||
+                          std::any_of(notes_.begin(), notes_.end(), [](const note_record& note) {
+                              return note.what == note_record::kind::effects;
+                          });
+    if (!changes && !(controls_transaction(traits) && at_stake)) {
         return 0;
     }
-    if (changes_for_good(traits) && traits.statements > 1 && (traits.ends_transaction || !traits.savepoints.empty())) {
-        // Which of them came to pass if one fails is not told; the server keeps its client.
+    if ((changes_for_good(traits) || at_stake) && traits.statements > 1 && controls_transaction(traits)) {
+        // Which of several statements came to pass is not told; the server keeps its client.
         link_->needs_reset();
         pin(routing::pin_reason::setting_unknown);
     }
@@ -55,6 +142,11 @@ std::uint64_t session::effects_of(const known_text& what, std::string_view text,
         record.settings = routing::read_settings(bound != nullptr ? std::string_view(statements_.unnamed.text) : text);
     } else {
         record.settings = traits.settings;
+    }
+    if (traits.deallocates_all) {
+        // What is prepared behind it in the stream stays.
+        record.names = statements_.take_names();
+        record.copies = link_->take_statements();
     }
     return take_note(std::move(record));
 }
@@ -107,10 +199,6 @@ void session::apply(const note_record& record) {
     if (traits.discards_all) {
         state_.discard_all();
     }
-    if (traits.deallocates_all && link_) {
-        statements_.clear();
-        link_->forget_statements();
-    }
     switch (traits.kind) {
     case statement_kind::commit:
         // COMMIT of a failed transaction is a ROLLBACK.
@@ -145,7 +233,15 @@ void session::undo(const note_record& record) {
             link_->unnamed_owner = 0;
         }
         break;
-    case note_record::kind::effects: break;
+    case note_record::kind::effects:
+        statements_.put_back(record.names);
+        if (link_) {
+            link_->restore_statements(record.copies);
+            if (!record.copies.empty() && record.traits->statements > 1) {
+                link_->needs_reset();  // perhaps they are gone all the same
+            }
+        }
+        break;
     }
 }
 

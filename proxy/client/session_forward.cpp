@@ -7,6 +7,7 @@
 #include "routing/names.hpp"
 #include "routing/sql_parser.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::proxy::client {
@@ -24,16 +25,6 @@ namespace sqlstates = protocol::sqlstates;
 
 constexpr bool is_extended(std::uint8_t type) {
     return type == 'P' || type == 'B' || type == 'D' || type == 'E' || type == 'C';
-}
-
-// Data that the session must see in its later reads. A transaction counts from BEGIN: what follows is not judged.
-bool may_write_data(const routing::traits& what) {
-    switch (what.kind) {
-    case routing::statement_kind::set:
-    case routing::statement_kind::reset:
-    case routing::statement_kind::show: return what.statements > 1;
-    default: return !what.replica_by_syntax();
-    }
 }
 
 }  // namespace
@@ -95,6 +86,7 @@ void session::forward_simple(const frame_part& part) {
 }
 
 void session::unit_sent() {
+    unit_first_note_ = first_note_ + notes_.size();
     unit_open_ = false;
     unit_decided_ = false;
     unit_.clear();
@@ -115,6 +107,14 @@ void session::forward_query(const frame_part& part) {
         leaves_behind(classifier::unknown());
     } else if (const auto query = frontend::query::decode(part.body())) {
         const auto known = next_text(query->text);
+        if (deallocates_own(known, query->text)) {
+            build_.clear();
+            protocol::byte_writer writer(build_);
+            frontend::query{}.encode(writer);
+            (void)link_->send({.kind = owed::query, .tag = tag(purpose::deallocate)}, build_);
+            unit_sent();
+            return;
+        }
         leaves_behind(known);
         note = effects_of(known, query->text, nullptr);
     } else {
@@ -125,24 +125,6 @@ void session::forward_query(const frame_part& part) {
         .kind = owed::query, .tag = tag(note != 0 ? purpose::noted : purpose::client), .note = note};
     (void)link_->send(entry, part.bytes);
     unit_sent();
-}
-
-void session::leaves_behind(const known_text& what) {
-    const auto& traits = *what.traits;
-    wrote_ = wrote_ || may_write_data(traits);
-    began_ = began_ || traits.begins_transaction || traits.kind == routing::statement_kind::unparsed;
-    switch (traits.pin) {
-    case routing::pin_reason::none: break;
-    case routing::pin_reason::unparsed: link_->needs_reset(); break;
-    case routing::pin_reason::function: link_->may_be_dirty(); break;
-    default:
-        link_->needs_reset();
-        pin(traits.pin);
-        break;
-    }
-    if (ran_user_function(what)) {
-        link_->may_be_dirty();
-    }
 }
 
 void session::fail_unit(protocol::sqlstate code, std::string message) {
@@ -160,9 +142,12 @@ void session::forward_parse(const frame_part& part) {
         // Too large to keep: it lives on this server alone, under the client's own name.
         link_->needs_reset();
         pin(routing::pin_reason::large_statement);
-        statements_.drop_unnamed();
-        link_->unnamed_owner = 0;
-        (void)link_->send({.kind = owed::parse, .tag = tag(purpose::client)}, part.bytes);
+        if (part.body().empty() || part.body()[0] != 0) {
+            (void)link_->send({.kind = owed::parse, .tag = tag(purpose::client)}, part.bytes);
+            return;
+        }
+        const auto note = note_unnamed({}, {}, classifier::unknown());
+        (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, part.bytes);
         return;
     }
     const auto parse = frontend::parse::decode(part.body());
@@ -174,14 +159,43 @@ void session::forward_parse(const frame_part& part) {
         forward_named_parse(part);
         return;
     }
-    auto& unnamed = statements_.unnamed;
-    unnamed.known = next_text(parse->text);
-    unnamed.text.assign(parse->text);
-    unnamed.oids.assign(parse->oids);
-    unnamed.version = worker_.next_unnamed++;
-    link_->unnamed_owner = unnamed.version;
-    const auto note = take_note({.what = note_record::kind::unnamed, .version = unnamed.version});
+    auto known = next_text(parse->text);
+    if (deallocates_own(known, parse->text)) {
+        const auto note = note_unnamed({}, {}, std::move(known));
+        statements_.unnamed.deallocates = true;
+        build_.clear();
+        protocol::byte_writer writer(build_);
+        frontend::parse{}.encode(writer);
+        (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, build_);
+        return;
+    }
+    const auto note = note_unnamed(parse->text, parse->oids, std::move(known));
     (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, part.bytes);
+}
+
+// A name whose Parse belongs to an earlier unit and has not been answered: whether the name is there is not known yet.
+bool session::name_unsettled(const frame_part& part) const {
+    if (notes_.empty() || part.kind != part_kind::whole) {
+        return false;
+    }
+    std::string_view name;
+    if (part.type == 'P') {
+        const auto parse = frontend::parse::decode(part.body());
+        name = parse ? parse->name : std::string_view{};
+    } else if (part.type == 'B') {
+        const auto bind = frontend::bind_head::decode(part.body());
+        name = bind ? bind->statement : std::string_view{};
+    } else if (part.type == 'D') {
+        const auto describe = frontend::describe::decode(part.body());
+        name = describe && describe->object == frontend::object::statement ? describe->name : std::string_view{};
+    }
+    if (name.empty()) {
+        return false;
+    }
+    auto number = first_note_;
+    return std::any_of(notes_.begin(), notes_.end(), [&](const note_record& note) {
+        return number++ < unit_first_note_ && !note.done && note.what == note_record::kind::parse && note.name == name;
+    });
 }
 
 void session::forward_named_parse(const frame_part& part) {
@@ -266,6 +280,7 @@ void session::forward_bind(const frame_part& part) {
     bound.known = named ? known_text{named->shape, named->traits, named->asked}
                         : head->statement.empty() ? statements_.unnamed.known : classifier::unknown();
     bound.settings.clear();
+    bound.deallocates = head->statement.empty() && statements_.unnamed.deallocates;
     if (!bound.known.traits->settings.empty() && part.kind == part_kind::whole) {
         bound.settings = settings_from_bind(
             *bound.known.traits, named ? named->text : statements_.unnamed.text,
@@ -335,6 +350,10 @@ void session::forward_execute(const frame_part& part) {
     }
     std::uint64_t note = 0;
     if (const auto* bound = statements_.find_portal(execute->portal)) {
+        if (bound->deallocates) {
+            (void)link_->send({.kind = owed::execute, .tag = tag(purpose::deallocate)}, part.bytes);
+            return;
+        }
         leaves_behind(bound->known);
         note = effects_of(bound->known, {}, bound);
     }

@@ -20,6 +20,9 @@ void session::ready(transaction_status status) {
     sent_at_ = {};
     if (status == transaction_status::idle) {
         statements_.transaction_ended();
+        if (std::exchange(ran_ddl_, false) && worker_.shared.refresh_catalog) {
+            worker_.shared.refresh_catalog(route_to_.cluster->config->name, route_to_.server_database);
+        }
         if (client_probe_ != nullptr) {
             client_probe_->transaction_ended();
         }
@@ -71,7 +74,7 @@ void session::abandon_link(bool cut) {
     const auto left = std::exchange(link_, nullptr);
     worker_.in_flight(*route_to_.cluster, linked_server_, -1);
     if (!left->owes().empty()) {
-        cancel_on_server(worker_, left, linked_target_);
+        cancel_on_server(worker_, left, linked_target_, {});
     }
     // Settings that it made, or may have made by what is not answered yet, must not meet the next client.
     const bool unsettled = std::any_of(notes_.begin(), notes_.end(), [](const note_record& note) {
@@ -146,6 +149,7 @@ void session::lost(const failure& why) {
         // What was sent may have been committed, and its position cannot be learnt any more.
         forget_token();
     }
+    first_note_ += notes_.size();
     notes_.clear();
     if (injected) {
         wake_.notify();

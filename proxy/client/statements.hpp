@@ -30,6 +30,7 @@ struct unnamed_statement {
     std::string text;
     std::string oids;
     known_text known;
+    bool deallocates = false;  // DEALLOCATE of a name of the client's own; the server has an empty text in its place
 };
 
 struct text_hash {
@@ -46,6 +47,7 @@ using name_map = std::unordered_map<std::string, Value, text_hash, std::equal_to
 struct portal {
     known_text known;
     std::vector<routing::setting_effect> settings;  // only where Bind gave the values
+    bool deallocates = false;                       // as its statement
 };
 
 class statements {
@@ -68,11 +70,9 @@ public:
         return gone;
     }
 
-    void clear() {
-        named_.clear();
-        drop_unnamed();
-        portals_.clear();
-    }
+    // All named ones, which are gone from here then; and back, unless the name has been used again.
+    [[nodiscard]] name_map<statement_ptr> take_names() { return std::exchange(named_, {}); }
+    void put_back(const name_map<statement_ptr>& names) { named_.insert(names.begin(), names.end()); }
 
     void drop_unnamed() {
         unnamed.version = 0;

@@ -75,6 +75,19 @@ void budget::give_back(unsigned worker) {
     poke_waiting();
 }
 
+void budget::begin_return(unsigned worker) {
+    const std::lock_guard lock(mutex_);
+    --shares_[worker].held;
+    ++returning_;
+}
+
+void budget::end_return() {
+    const std::lock_guard lock(mutex_);
+    --returning_;
+    used_.fetch_sub(1, std::memory_order_relaxed);
+    poke_waiting();
+}
+
 void budget::waiting(unsigned worker, std::uint32_t clients) {
     const std::lock_guard lock(mutex_);
     const auto before = std::exchange(shares_[worker].waiting, clients);
@@ -95,8 +108,8 @@ bool budget::should_yield(unsigned worker, bool has_waiters) noexcept {
         return false;
     }
     const std::lock_guard lock(mutex_);
-    if (used() < limit()) {
-        return false;  // they can open one of their own
+    if (used() < limit() + returning_) {
+        return false;  // they can open one of their own, or will in a moment
     }
     const auto fair = std::max<std::uint32_t>(1, limit() / static_cast<std::uint32_t>(shares_.size()));
     auto& mine = shares_[worker];

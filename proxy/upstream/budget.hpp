@@ -22,6 +22,10 @@ public:
     // holds less or was served longer ago.
     [[nodiscard]] bool take(unsigned worker);
     void give_back(unsigned worker);
+    // The same in two steps, for a connection that takes its time to close: it is no longer the worker's, but counts
+    // until the server has nothing of it any more.
+    void begin_return(unsigned worker);
+    void end_return();
     // How many clients wait on this worker; others with idle connections are poked when there are some.
     void waiting(unsigned worker, std::uint32_t clients);
 
@@ -48,6 +52,7 @@ private:
 
     std::mutex mutex_;
     std::vector<share> shares_;
+    std::uint32_t returning_ = 0;
     std::uint64_t turns_ = 0;
     std::atomic<std::uint32_t> limit_;
     std::atomic<std::uint32_t> used_{0};

@@ -29,6 +29,7 @@ enum class purpose : std::uint16_t {
     own_error,       // local or replaced answer; note: number of the text
     parse_complete,  // local answers
     close_complete,
+    deallocate,  // an empty statement in the place of DEALLOCATE; the client is told that it was one
 };
 
 [[nodiscard]] constexpr std::uint16_t tag(purpose what) noexcept {

@@ -25,6 +25,8 @@ using protocol::backend::transaction_status;
 
 constexpr std::array<std::uint8_t, 5> parse_complete{'1', 0, 0, 0, 4};
 constexpr std::array<std::uint8_t, 5> close_complete{'3', 0, 0, 0, 4};
+constexpr std::array<std::uint8_t, 16> deallocated{
+    'C', 0, 0, 0, 15, 'D', 'E', 'A', 'L', 'L', 'O', 'C', 'A', 'T', 'E', 0};
 
 constexpr purpose purpose_of(const ledger_entry& entry) {
     return static_cast<purpose>(entry.tag);
@@ -100,6 +102,19 @@ asio::awaitable<void> connection::run() {
             }
         }
     }
+    if (gone_) {
+        co_await see_off();
+    }
+}
+
+asio::awaitable<void> connection::see_off() {
+    auto read_ec = error_code{};
+    while (!read_ec) {
+        input_.consume(input_.view().size());
+        read_ec = co_await stream_->read(input_);
+    }
+    stream_->close();
+    std::exchange(gone_, nullptr)();
 }
 
 bool connection::process() {
@@ -162,7 +177,10 @@ bool connection::on_message(const protocol::frame_part& part) {
     forward_body_ = outcome.what == verdict::forward && client_ != nullptr;
     switch (outcome.what) {
     case verdict::forward:
-        if (client_ != nullptr) {
+        if (client_ != nullptr && part.type == 'I' && purpose_of(outcome.entry) == purpose::deallocate) {
+            deliver_run();
+            client_->deliver(deallocated);
+        } else if (client_ != nullptr) {
             forward(part.bytes);
         }
         break;

@@ -21,6 +21,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -94,6 +95,9 @@ public:
     // `unit_open`: it has sent part of a unit without Sync. `cut`: part of a message, which nobody can complete.
     void abandon(bool unit_open, bool cut);
     void close(const failure& why);
+    // Closes it in good order, while nobody uses it: tells the server and waits for its end, within a bound. The owner
+    // has taken it out; `gone` is called when the server has nothing of it any more.
+    void say_goodbye(std::function<void()> gone);
 
     // Sends a message of the client (or an injected one) and notes what it will be answered. False: the server is in
     // its skip window; nothing was sent.
@@ -136,8 +140,10 @@ public:
     [[nodiscard]] bool dirty_for(std::uint64_t client_id) const noexcept {
         return dirty_by_ != 0 && dirty_by_ != client_id;
     }
-    // The client's DEALLOCATE ALL or DISCARD ALL has removed everybody's statements from this server.
-    void forget_statements();
+    // The client's DEALLOCATE ALL or DISCARD ALL, about to be sent, removes everybody's statements from this server.
+    [[nodiscard]] std::vector<statement_ptr> take_statements();
+    // It failed: those that have not been prepared again are still there.
+    void restore_statements(const std::vector<statement_ptr>& copies);
     [[nodiscard]] bool reset_is_needed() const noexcept { return reset_needed_; }
     // Not lent again; closed when the client lets go.
     void retire() noexcept { retired_ = true; }
@@ -153,6 +159,7 @@ public:
 
 private:
     asio::awaitable<void> run();
+    asio::awaitable<void> see_off();
     // All frames at hand. False: the connection has been closed.
     [[nodiscard]] bool process();
     [[nodiscard]] bool on_part(const protocol::frame_part& part);
@@ -166,6 +173,7 @@ private:
     void settle(const protocol::ledger_entry& entry, client_link::outcome how, protocol::bytes_view frame);
     void settle_dropped();
     void injected_over(purpose what);
+    void forget_statements();
     void close_on_server(statement_ptr gone);
     void continue_cleaning();
     void clean_up_over(bool failed);
@@ -191,6 +199,7 @@ private:
     bool forward_body_ = false;       // what to do with the pieces of a large message
     bool reset_needed_ = false;
     bool retired_ = false;
+    std::function<void()> gone_;
     unsigned cancels_ = 0;
     settings_ptr settings_wanted_;    // of the batch under way
     enum class injected_result : std::uint8_t { none, done, failed };

@@ -4,7 +4,11 @@
 #include "proxy/upstream/connection.hpp"
 #include "proxy/worker_context.hpp"
 
+#include <boost/asio/steady_timer.hpp>
+
 #include <cassert>
+#include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -23,6 +27,7 @@ constexpr std::string_view put_back =
     "SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; UNLISTEN *; "
     "SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
 constexpr std::string_view no_such_statement = "weir_no_such_statement";
+constexpr auto goodbye_limit = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -82,6 +87,23 @@ void connection::probe_over(bool known) {
     probe->token.state = known ? status::known : status::unknown;
     if (probe->wake != nullptr) {
         probe->wake->notify();
+    }
+}
+
+std::vector<statement_ptr> connection::take_statements() {
+    auto taken = statements.all();
+    for (auto& [id, stale] : stale_statements_) {
+        taken.push_back(stale);
+    }
+    forget_statements();
+    return taken;
+}
+
+void connection::restore_statements(const std::vector<statement_ptr>& copies) {
+    for (const auto& each : copies) {
+        if (!statements.use(each->id)) {
+            statements.add(each);
+        }
     }
 }
 
@@ -192,6 +214,20 @@ void connection::close(const failure& why) {
     if (client != nullptr) {
         client->lost(why);
     }
+}
+
+void connection::say_goodbye(std::function<void()> gone) {
+    assert(client_ == nullptr);
+    set_state(connection_state::closed);
+    gone_ = std::move(gone);
+    probe_over(false);
+    scratch_out_.clear();
+    protocol::byte_writer writer(scratch_out_);
+    frontend::encode_empty(writer, frontend::kind::terminate);
+    stream_->write(scratch_out_);
+    flush();
+    const auto limit = std::make_shared<asio::steady_timer>(worker_.io, goodbye_limit);
+    limit->async_wait([self = shared_from_this(), limit](const error_code& /*ec*/) { self->stream_->close(); });
 }
 
 failure connection::lost_because(std::string_view why) const {

@@ -195,7 +195,7 @@ void pool::became_idle(connection& which) {
     const auto shared = owned_.at(&which);
     if (which.retired() || too_old(which, worker_.coarse_now) ||
         budget_->should_yield(worker_.index, !waiting_.empty())) {
-        shared->close({errc::server_lost, "retired", std::nullopt});
+        part_with(shared);
         return;
     }
     if (!waiting_.empty()) {
@@ -225,6 +225,18 @@ void pool::take_out(connection& which) {
     owned_.erase(&which);
 }
 
+void pool::part_with(const connection_ptr& which) {
+    take_out(*which);
+    budget_->begin_return(worker_.index);
+    which->say_goodbye([this, alive = alive_, shared = budget_] {
+        shared->end_return();
+        if (*alive) {
+            open_more();
+            publish_waiting();
+        }
+    });
+}
+
 void pool::poked() {
     if (retired_) {
         return;
@@ -236,7 +248,7 @@ void pool::poked() {
     }
     if (!idle_.empty() && budget_->should_yield(worker_.index, false)) {
         const auto oldest = idle_.front();
-        oldest->close({errc::server_lost, "retired", std::nullopt});
+        part_with(oldest);
     }
 }
 
@@ -264,12 +276,12 @@ void pool::tick(steady_time now) {
         who.wake.notify();
     }
     const auto idle = idle_;  // closing changes the list
-    auto remaining = all_.size();
+    auto remaining = budget_->used();  // as min, over all workers
     for (const auto& which : idle) {
         const bool unused = limits_.idle_timeout != 0ms && now - which->idle_since > limits_.idle_timeout;
         if (too_old(*which, now) || (unused && remaining > limits_.min)) {
             --remaining;
-            which->close({errc::server_lost, "retired", std::nullopt});
+            part_with(which);
         }
     }
     const auto copy = owned_;
@@ -303,7 +315,7 @@ void pool::retire_all() {
     }
     const auto idle = idle_;
     for (const auto& which : idle) {
-        which->close({errc::server_lost, "retired", std::nullopt});
+        part_with(which);
     }
 }
 

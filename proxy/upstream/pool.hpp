@@ -98,6 +98,8 @@ private:
     void fail_waiters(const failure& why);
     void grant(waiter& who, connection_ptr which);
     void take_out(connection& which);
+    // Ends an unused connection; its slot is free when the server has nothing of it any more.
+    void part_with(const connection_ptr& which);
     void publish_waiting();
     void show_counts();
     [[nodiscard]] bool too_old(const connection& which, steady_time now) const;

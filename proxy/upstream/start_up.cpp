@@ -32,7 +32,8 @@ start_up::start_up(authenticator::options given, scram_cache& cache)
 
 void start_up::begin(std::string_view database, std::vector<std::uint8_t>& out) const {
     protocol::startup_message message;
-    message.parameters = {{"user", user_}, {"database", database}, {"application_name", "pgweir"}};
+    // No application_name: it would be what a client sees that has given none.
+    message.parameters = {{"user", user_}, {"database", database}};
     protocol::byte_writer writer(out);
     message.encode(writer);
 }

@@ -9,7 +9,9 @@
 #include <thread>
 #include <vector>
 
-using weir::proxy::upstream::budget;
+namespace weir::proxy::test {
+
+using upstream::budget;
 
 namespace {
 
@@ -125,6 +127,32 @@ private:
 public:
     std::vector<unsigned> served;
     unsigned most = 0;
+};
+
+// What every thread does with a budget of all.
+struct crowd {
+    crowd(std::uint32_t limit, unsigned workers) : slots(limit, workers) {}
+
+    void run(unsigned worker) {
+        for (int i = 0; i < 20'000; ++i) {
+            if (!slots.take(worker)) {
+                slots.waiting(worker, 1);
+                continue;
+            }
+            if (held.fetch_add(1) >= slots.limit()) {
+                above = true;
+            }
+            slots.waiting(worker, 0);
+            (void)slots.should_yield(worker, i % 2 == 0);
+            held.fetch_sub(1);
+            slots.give_back(worker);
+        }
+        slots.waiting(worker, 0);
+    }
+
+    budget slots;
+    std::atomic<unsigned> held{0};
+    std::atomic<bool> above{false};
 };
 
 }  // namespace
@@ -344,34 +372,20 @@ TEST_CASE("random arrivals never go above the limit and everybody is served in t
 
 TEST_CASE("threads that take and give back at once stay below the limit") {
     constexpr unsigned workers = 4;
-    constexpr std::uint32_t limit = 3;
-    budget slots(limit, workers);
-    std::atomic<unsigned> held{0};
-    std::atomic<bool> above{false};
+    crowd together(3, workers);
     std::vector<std::thread> threads;
     for (unsigned worker = 0; worker < workers; ++worker) {
-        threads.emplace_back([&, worker] {
-            for (int i = 0; i < 20'000; ++i) {
-                if (slots.take(worker)) {
-                    above = above || held.fetch_add(1) + 1 > limit;
-                    slots.waiting(worker, 0);
-                    (void)slots.should_yield(worker, i % 2 == 0);
-                    held.fetch_sub(1);
-                    slots.give_back(worker);
-                } else {
-                    slots.waiting(worker, 1);
-                }
-            }
-            slots.waiting(worker, 0);
-        });
+        threads.emplace_back([&together, worker] { together.run(worker); });
     }
     for (auto& thread : threads) {
         thread.join();
     }
-    CHECK_FALSE(above);
-    CHECK(held == 0);
-    CHECK(slots.used() == 0);
-    CHECK(take_all(slots, 0) == limit);
+    CHECK_FALSE(together.above);
+    CHECK(together.held == 0);
+    CHECK(together.slots.used() == 0);
+    CHECK(take_all(together.slots, 0) == 3);
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::proxy::test

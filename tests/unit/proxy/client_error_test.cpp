@@ -5,12 +5,7 @@
 #include <set>
 #include <string>
 
-using namespace weir;
-using proxy::client_error;
-using proxy::client_fatal;
-using proxy::errc;
-using proxy::failure;
-
+namespace weir::proxy::test {
 namespace {
 
 struct row {
@@ -104,9 +99,11 @@ TEST_CASE("the server's words do not replace the message of another failure") {
 TEST_CASE("error codes of the proxy belong to its category") {
     const boost::system::error_code code = errc::queue_full;
     CHECK(code.failed());
-    CHECK(code.category() == proxy::proxy_category());
+    CHECK(code.category() == proxy_category());
     CHECK(std::string(code.category().name()) == "weir.proxy");
     CHECK(code.message() == "queue full");
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::proxy::test

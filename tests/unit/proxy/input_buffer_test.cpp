@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-using weir::proxy::input_buffer;
+namespace weir::proxy::test {
 
 namespace {
 
@@ -177,3 +177,5 @@ TEST_CASE("any order of reads and waits gives the bytes as they came") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::proxy::test

@@ -2,10 +2,10 @@
 
 #include <doctest/doctest.h>
 
-using namespace weir;
-using namespace weir::proxy;
+namespace weir::proxy::test {
+
+using client::session_state;
 using protocol::backend::transaction_status;
-using proxy::client::session_state;
 using routing::setting_action;
 
 namespace {
@@ -309,3 +309,5 @@ TEST_CASE("a new link holds what is wanted and forgets what the old one held") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::proxy::test

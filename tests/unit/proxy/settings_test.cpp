@@ -2,8 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace weir::proxy;
-
+namespace weir::proxy::test {
 namespace {
 
 const setting work_mem_8 = make_setting("work_mem", "'8MB'");
@@ -155,3 +154,5 @@ TEST_CASE("an overlay wins over what the session wants and is made once") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::proxy::test

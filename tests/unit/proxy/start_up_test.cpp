@@ -62,8 +62,7 @@ TEST_CASE("B58 the start-up message holds the user and the database and no setti
     CHECK(packet->version == protocol::protocol_version{.major = 3, .minor = 0});
     const std::vector<std::pair<std::string_view, std::string_view>> expected{
         {"user", "ann"},
-        {"database", "app"},
-        {"application_name", "pgweir"}};
+        {"database", "app"}};
     CHECK(packet->parameters == expected);
 }
 

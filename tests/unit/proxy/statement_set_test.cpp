@@ -2,7 +2,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace weir::proxy;
+namespace weir::proxy::test {
+
 using upstream::statement_set;
 
 namespace {
@@ -123,3 +124,5 @@ TEST_CASE("a set of one holds the last") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::proxy::test

@@ -2,7 +2,8 @@
 
 #include <doctest/doctest.h>
 
-using namespace weir::proxy;
+namespace weir::proxy::test {
+
 using namespace std::string_view_literals;
 
 namespace {
@@ -12,10 +13,10 @@ constexpr auto int4 = "\0\0\0\x17"sv;
 constexpr auto text = "\0\0\0\x19"sv;
 
 statement_ptr add(statement_registry& registry, const statement_registry::request& wanted) {
-    weir::routing::shape shape;
+    routing::shape shape;
     shape.hi = 1;
     shape.lo = 2;
-    return registry.add(wanted, shape, std::make_shared<const weir::routing::traits>());
+    return registry.add(wanted, shape, std::make_shared<const routing::traits>());
 }
 
 }  // namespace
@@ -105,3 +106,5 @@ TEST_CASE("a statement may outlive its registry") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::proxy::test

@@ -2,9 +2,10 @@
 
 #include <doctest/doctest.h>
 
-using namespace weir;
-using proxy::client::known_text;
-using proxy::client::unit;
+namespace weir::proxy::test {
+
+using client::known_text;
+using client::unit;
 
 namespace {
 
@@ -125,3 +126,5 @@ TEST_CASE("a cleared unit is as new") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::proxy::test
