@@ -66,8 +66,10 @@ void check_one(
         try {
             const auto through = play(what, servers, to, how, seed);
             CHECK(through.kinds == direct.kinds);
-            CHECK(through.details == direct.details);
-            if (through.details != direct.details) {
+            if (what.same_texts) {
+                CHECK(through.details == direct.details);
+            }
+            if (through.kinds != direct.kinds || through.details != direct.details) {
                 return;  // one way of cutting is enough to see it
             }
         } catch (const std::exception& error) {

@@ -40,7 +40,8 @@ struct dialogue {
     std::string after = {};  // SQL whose first value, asked directly afterwards, must be the same
     // Kinds of the direct answers in each step; what PostgreSQL itself is known to do.
     std::string expected = {};
-    bool cut = true;  // false: too long for being cut into small pieces
+    bool cut = true;         // false: too long for being cut into small pieces
+    bool same_texts = true;  // false: the proxy may use words of its own
 };
 
 // The answers, step by step with " | " between them: kinds only, and everything they say.
