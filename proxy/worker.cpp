@@ -206,9 +206,21 @@ database_view& worker::catalog_of(cluster_view& cluster, const std::string& data
 void worker::publish_topology(const std::string& cluster, routing::topology_ptr fresh) {
     const auto found = clusters.find(cluster);
     // A snapshot of the servers before a reload may still be on its way.
-    if (found != clusters.end() && fresh->servers.size() == found->second->config->servers.size()) {
-        found->second->publish(std::move(fresh));
+    if (found == clusters.end() || fresh->servers.size() != found->second->config->servers.size()) {
+        return;
     }
+    auto& view = *found->second;
+    const auto before = std::exchange(view.topology, fresh);
+    for (const auto& [key, pool] : pools) {
+        // Who waits for a server that is down, or is the primary no more, chooses again.
+        const auto& [of, server, database, user] = key;
+        if (of == &view && server < before->servers.size() &&
+            ((before->servers[server].up && !fresh->servers[server].up) ||
+             (before->primary == server && fresh->primary != server))) {
+            pool->send_away({errc::server_lost, fresh->servers[server].name, std::nullopt});
+        }
+    }
+    view.publish(std::move(fresh));
 }
 
 void worker::publish_catalog(

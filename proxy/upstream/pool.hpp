@@ -70,6 +70,8 @@ public:
     void tick(steady_time now);
     // Another worker needs a slot, or has given one back.
     void poked();
+    // Fails those who wait; they choose their server again.
+    void send_away(const failure& why) { fail_waiters(why); }
     // New limits after a reload.
     void set_limits(const config::pool& limits);
     // Closes what is idle and retires the rest: the server has left the configuration or changed.
