@@ -60,6 +60,27 @@ void add(std::vector<delivered>& all, const frame_part& part) {
     all.back().complete = part.last;
 }
 
+frame_part next_part(frame_cutter& cutter, bytes_view bytes) {
+    const auto part = cutter.next(bytes);
+    REQUIRE(part.kind != part_kind::violation);
+    const bool incomplete = part.kind == part_kind::incomplete;
+    CHECK(part.bytes.empty() == incomplete);
+    CHECK(part.bytes.data() == (incomplete ? nullptr : bytes.data()));
+    CHECK((incomplete || cutter.in_body() != part.last));
+    return part;
+}
+
+// Takes every part there is of `bytes`, and says how many bytes they had.
+std::size_t take_parts(frame_cutter& cutter, bytes_view bytes, std::vector<delivered>& all) {
+    std::size_t used = 0;
+    for (auto part = next_part(cutter, bytes); part.kind != part_kind::incomplete;
+         part = next_part(cutter, bytes.subspan(used))) {
+        used += part.bytes.size();
+        add(all, part);
+    }
+    return used;
+}
+
 // Cuts the stream as if the bytes had come up to each of `ends`, one after the other.
 std::vector<delivered>
 cut(side from, std::string_view stream, std::vector<std::size_t> ends, frame_limits limits = {}) {
@@ -69,18 +90,7 @@ cut(side from, std::string_view stream, std::vector<std::size_t> ends, frame_lim
     std::size_t used = 0;
     ends.push_back(raw.size());
     for (const auto end : ends) {
-        while (true) {
-            const auto part = cutter.next(bytes_view(raw).subspan(used, end - used));
-            REQUIRE(part.kind != part_kind::violation);
-            if (part.kind == part_kind::incomplete) {
-                CHECK(part.bytes.empty());
-                break;
-            }
-            CHECK(part.bytes.data() == raw.data() + used);
-            used += part.bytes.size();
-            add(all, part);
-            CHECK(cutter.in_body() != part.last);
-        }
+        used += take_parts(cutter, bytes_view(raw).subspan(used, end - used), all);
     }
     CHECK(used == raw.size());
     return all;
