@@ -131,8 +131,7 @@ asio::awaitable<bool> session::greet(const login_outcome& who) {
         told_ = cached->second;
     } else {
         // The values that the client is told, and whether its settings can be made at all, only a server knows.
-        unit_.write = true;
-        unit_.needs_server = true;
+        ask_any_server();
         set_phase(session_phase::waiting);
         co_await obtain();
         unit_.clear();
@@ -144,7 +143,7 @@ asio::awaitable<bool> session::greet(const login_outcome& who) {
         }
         told_ = link_->parameters;
         unit_decided_ = false;
-        wrote_ = false;
+        wrote_ = uses_replicas_ = false;
         let_go();
         if (worker_.welcomes.size() >= 1024) {
             worker_.welcomes.clear();

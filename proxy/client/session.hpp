@@ -167,6 +167,7 @@ private:
     [[nodiscard]] asio::awaitable<bool> wait_for_topology(steady_time deadline);
     [[nodiscard]] routing::route_request question();  // of the unit; refers to it
     [[nodiscard]] routing::route decide();
+    void ask_any_server();
     [[nodiscard]] const routing::judgement& judgement_of(const known_text& text);
     [[nodiscard]] bool ran_user_function(const known_text& what);
     [[nodiscard]] bool link_fits(const routing::route& wanted) const;

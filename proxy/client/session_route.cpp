@@ -77,6 +77,23 @@ routing::route session::decide() {
     return routing::decide(question());
 }
 
+// What a log-in needs a server for, the primary can tell; without one a replica can.
+void session::ask_any_server() {
+    const auto& known = *route_to_.cluster->topology;
+    const bool replicas = std::any_of(known.servers.begin(), known.servers.end(), [](const auto& server) {
+        return server.weight > 0;
+    });
+    unit_.needs_server = true;
+    if (known.primary != routing::no_server || !replicas) {
+        unit_.write = true;
+        return;
+    }
+    auto question = classify("SELECT 1");
+    question.asked = {
+        config::consistency{config::consistency_level::eventual, {}}, config::targets::replicas_then_primary};
+    unit_.runs(question);
+}
+
 const routing::judgement& session::judgement_of(const known_text& text) {
     auto& view = worker_.catalog_of(*route_to_.cluster, route_to_.server_database);
     return view.judgements.get(text.shape, *text.traits, view.catalog, *worker_.safe_functions);
