@@ -169,14 +169,15 @@ session::settings_from_bind(const routing::traits& what, std::string_view text, 
     return effects;
 }
 
-void session::settled(std::uint64_t note, outcome how, protocol::bytes_view /*frame*/) {
+void session::settled(std::uint64_t note, outcome how, protocol::bytes_view frame) {
     auto& record = notes_[note - first_note_];
     record.done = true;
     const bool good = how == outcome::answered && !(record.simple && failed_);
-    if (good) {
-        apply(record);
-    } else {
+    const bool own_answer = frame.empty();  // which proves nothing about the text
+    if (!good) {
         undo(record);
+    } else if (record.what != note_record::kind::parse || !own_answer) {
+        apply(record);
     }
     while (!notes_.empty() && notes_.front().done) {
         notes_.pop_front();
