@@ -1,0 +1,143 @@
+// Whose rights a statement runs with: never those another client has taken on.
+#include "tests/integration/state_tools.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace weir::integration;
+
+TEST_SUITE_BEGIN("integration.state_identity");
+
+namespace {
+
+void make_role(const cluster& servers) {
+    prepare(
+        servers,
+        {"do $$ begin if not exists (select from pg_roles where rolname = 'state_role') then "
+         "create role state_role; grant state_role to app; end if; end $$"}
+    );
+}
+
+constexpr const char* lock_free = "select pg_try_advisory_lock(1) and pg_advisory_unlock(1)";
+
+}  // namespace
+
+TEST_CASE("B80 the next client is itself and finds the lock free") {
+    auto& servers = cluster::shared();
+    make_role(servers);
+    proxy_process proxy(servers, one_server("{size: 1}"));
+    const std::vector<std::vector<std::string>> before{
+        {"SET ROLE state_role"},
+        {"SELECT pg_advisory_lock(1)", "SET ROLE state_role"},
+        {"BEGIN", "SET ROLE state_role"},
+        {"BEGIN", "SELECT pg_advisory_lock(1)", "SET ROLE state_role", "SELECT 1/0"},
+        {"select set_config('role', 'state_role', false)"},
+    };
+    for (const auto& texts : before) {
+        for (const bool dies : {false, true}) {
+            CAPTURE(texts.back());
+            CAPTURE(dies);
+            {
+                pq_connection one(proxy.at(), login_as(servers));
+                for (const auto& text : texts) {
+                    static_cast<void>(one.try_query(text));
+                }
+                if (dies) {
+                    vanish(one);
+                }
+            }
+            pq_connection next(proxy.at(), login_as(servers));
+            CHECK(identity(next) == "app app");
+            CHECK(next.value(lock_free) == "t");
+        }
+    }
+}
+
+TEST_CASE("B80 a session authorization ends with its client") {
+    auto& servers = cluster::shared();
+    make_role(servers);
+    proxy_process proxy(servers, one_server("{size: 1}"));
+    const auto as = login_as(servers, "postgres");
+    {
+        pq_connection one(proxy.at(), as);
+        one.query("SET SESSION AUTHORIZATION app");
+        one.query("SET ROLE state_role");
+        CHECK(identity(one) == "state_role app");
+    }
+    pq_connection next(proxy.at(), as);
+    CHECK(identity(next) == "postgres postgres");
+    CHECK(shown(next, "is_superuser") == "on");
+}
+
+TEST_CASE("B80 a role follows its client and survives RESET ALL") {
+    auto& servers = cluster::shared();
+    make_role(servers);
+    proxy_process proxy(servers, one_server("{size: 1}"));
+    pq_connection one(proxy.at(), login_as(servers));
+    pq_connection other(proxy.at(), login_as(servers));
+    const auto check = [&](const char* who) {
+        CHECK(identity(other) == "app app");
+        CHECK(identity(one) == who);
+        CHECK(identity(other) == "app app");
+    };
+    one.query("SET ROLE state_role");
+    check("state_role app");
+    one.query("RESET ALL");
+    check("state_role app");
+    one.query("SET statement_timeout = '5s'");
+    check("state_role app");
+    one.query("RESET ROLE");
+    check("app app");
+    CHECK(shown(one, "statement_timeout") == "5s");
+    one.query("SET ROLE state_role");
+    one.query("RESET SESSION AUTHORIZATION");
+    check("app app");
+    one.query("SET ROLE state_role");
+    one.query("DISCARD ALL");
+    check("app app");
+    one.query("BEGIN");
+    one.query("SET ROLE state_role");
+    one.query("ROLLBACK");
+    check("app app");
+    one.query("BEGIN");
+    one.query("SET LOCAL ROLE state_role");
+    CHECK(identity(one) == "state_role app");
+    one.query("COMMIT");
+    check("app app");
+}
+
+TEST_CASE("B80 session authorization and role together follow their client") {
+    auto& servers = cluster::shared();
+    make_role(servers);
+    proxy_process proxy(servers, one_server("{size: 1}"));
+    pq_connection one(proxy.at(), login_as(servers, "postgres"));
+    pq_connection other(proxy.at(), login_as(servers, "postgres"));
+    const auto check = [&](const char* who) {
+        CHECK(identity(other) == "postgres postgres");
+        CHECK(identity(one) == who);
+        CHECK(identity(other) == "postgres postgres");
+    };
+    one.query("SET SESSION AUTHORIZATION app");
+    check("app app");
+    one.query("SET ROLE state_role");
+    check("state_role app");
+    one.query("SET SESSION AUTHORIZATION app2");  // ends the role
+    check("app2 app2");
+    one.query("RESET SESSION AUTHORIZATION");
+    check("postgres postgres");
+}
+
+TEST_CASE("B80 a role that may not be taken is refused and changes nobody") {
+    auto& servers = cluster::shared();
+    proxy_process proxy(servers, one_server("{size: 1}"));
+    pq_connection one(proxy.at(), login_as(servers));
+    CHECK(code_of(one, "SET ROLE postgres") == "42501");
+    CHECK(code_of(one, "SET SESSION AUTHORIZATION postgres") == "42501");
+    pq_connection other(proxy.at(), login_as(servers));
+    CHECK(identity(other) == "app app");
+    CHECK(identity(one) == "app app");
+}
+
+TEST_SUITE_END();
