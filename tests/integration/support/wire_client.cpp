@@ -61,8 +61,8 @@ public:
 private:
     std::string first_scram() {
         const auto data = scram_.first_message();
-        std::string body("SCRAM-SHA-256\0\0\0\0", 18);
-        body.back() = static_cast<char>(data.size());
+        std::string body = "SCRAM-SHA-256";
+        body.append(4, '\0').push_back(static_cast<char>(data.size()));
         return script().message('p', body + data).bytes();
     }
 
@@ -176,7 +176,7 @@ messages wire_client::log_in(
     const login& as,
     const std::vector<std::pair<std::string, std::string>>& more_parameters
 ) {
-    send(startup_packet(as, more_parameters));
+    send_pieces(startup_packet(as, more_parameters), piece_size_);
     authenticator answers(as);
     messages came;
     while (auto next = try_read()) {
@@ -192,7 +192,7 @@ messages wire_client::log_in(
         }
         const auto asked = backend::authentication::decode(bytes_of(*next));
         if (const auto reply = answers.answer(*asked)) {
-            send(*reply);
+            send_pieces(*reply, piece_size_);
         }
     }
     return came;
@@ -243,7 +243,7 @@ std::optional<message> wire_client::try_read(milliseconds limit) {
         }
         input_.erase(0, used_);
         used_ = 0;
-        const auto more = read_some(socket_, 256 * 1024, until);
+        const auto more = read_some(socket_, std::size_t{256} * 1024, until);
         if (more.empty()) {
             if (!input_.empty()) {
                 throw std::runtime_error("the stream ends inside a message");

@@ -9,6 +9,7 @@
 #include "tests/integration/support/script.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,6 +59,9 @@ public:
         const login& as,
         const std::vector<std::pair<std::string, std::string>>& more_parameters = {}
     );
+
+    // From now on log_in() sends in pieces of that size.
+    void set_piece_size(std::size_t size) noexcept { piece_size_ = size; }
 
     void send(std::string_view bytes) const { write_all(socket_, bytes); }
 
@@ -115,6 +119,7 @@ private:
     std::string input_;
     std::size_t used_ = 0;  // bytes of input_ already handed out
     std::string key_;
+    std::size_t piece_size_ = SIZE_MAX;  // of what log_in() sends
 };
 
 }  // namespace weir::integration
