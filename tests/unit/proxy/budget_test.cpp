@@ -269,6 +269,20 @@ TEST_CASE("an unneeded connection yields to any waiter and a needed one only dow
     CHECK(slots.should_yield(0, false));
 }
 
+TEST_CASE("a closing connection counts until its server is done with it") {
+    budget slots(1, 2);
+    CHECK(slots.take(0));
+    slots.waiting(1, 1);
+    CHECK(slots.should_yield(0, false));
+    slots.begin_return(0);
+    CHECK(slots.used() == 1);
+    CHECK_FALSE(slots.take(1));
+    CHECK_FALSE(slots.should_yield(0, false));  // a slot is on its way
+    slots.end_return();
+    CHECK(slots.used() == 0);
+    CHECK(slots.take(1));
+}
+
 TEST_CASE("a worker does not yield to itself") {
     budget slots(1, 2);
     CHECK(slots.take(0));
