@@ -1,4 +1,5 @@
-// Names used by every coroutine of the proxy, and the one completion token (see docs/architecture.md, errors).
+// Names used by every coroutine of the proxy, and the one completion token (see
+// docs/architecture.md, errors).
 #pragma once
 
 #include <boost/asio/as_tuple.hpp>

@@ -8,6 +8,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
+
 #include <spdlog/spdlog.h>
 
 #include <chrono>
@@ -21,7 +22,8 @@ namespace {
 constexpr unsigned cancels_max = 64;
 thread_local unsigned cancels_running = 0;
 
-// A request waits this long for its server at most; what holds it up for longer is cut by connect_timeout.
+// A request waits this long for its server at most; what holds it up for longer is cut by
+// connect_timeout.
 constexpr auto patience = std::chrono::seconds(15);
 
 // A request on its way, of the worker that it came to.
@@ -43,13 +45,18 @@ asio::awaitable<void> run_cancel(
     const auto& address = server->cluster->servers[server->server];
     const auto connected = co_await upstream::dial(home.io, address, limit);
     if (!connected.stream) {
-        spdlog::warn("cancel request to server {} failed: {}", target->who.server, connected.problem);
+        spdlog::warn(
+            "cancel request to server {} failed: {}",
+            target->who.server,
+            connected.problem
+        );
     } else if (target->client_id() == client && !target->owes().empty()) {
         std::vector<std::uint8_t> packet;
         protocol::byte_writer writer(packet);
-        protocol::cancel_request{static_cast<std::int32_t>(target->who.pid), protocol::as_text(target->who.key)}.encode(
-            writer
-        );
+        protocol::cancel_request{
+            static_cast<std::int32_t>(target->who.pid),
+            protocol::as_text(target->who.key)}
+            .encode(writer);
         const upstream::time_limit::step step(limit, [to = connected.stream] { to->close(); });
         connected.stream->write(packet);
         connected.stream->flush();

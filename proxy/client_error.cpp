@@ -19,23 +19,34 @@ struct row {
 row look_up(errc code) {
     switch (code) {
     case errc::server_unavailable:
-        return {sqlstates::connection_failure, "server is not available", "Check that the server runs and accepts connections."};
+        return {
+            sqlstates::connection_failure,
+            "server is not available",
+            "Check that the server runs and accepts connections."};
     case errc::server_lost:
         return {
             sqlstates::connection_failure,
             "connection to the server was lost while a statement was running",
             "The statement may or may not have taken effect."};
-    case errc::server_refused: return {sqlstates::rejected_connection, "the server refused the log-in", ""};
+    case errc::server_refused:
+        return {sqlstates::rejected_connection, "the server refused the log-in", ""};
     case errc::server_protocol:
-        return {sqlstates::protocol_violation, "the server sent an unexpected message; its connection was closed", ""};
+        return {
+            sqlstates::protocol_violation,
+            "the server sent an unexpected message; its connection was closed",
+            ""};
     case errc::queue_timeout:
         return {
             sqlstates::too_many_connections,
             "no server connection became free within queue_timeout",
             "Raise pool.size or look for long transactions with SHOW CLIENTS."};
     case errc::queue_full:
-        return {sqlstates::too_many_connections, "too many clients already wait for this pool", "See pool.max_waiting."};
-    case errc::canceled_in_queue: return {sqlstates::query_canceled, "canceling statement due to user request", ""};
+        return {
+            sqlstates::too_many_connections,
+            "too many clients already wait for this pool",
+            "See pool.max_waiting."};
+    case errc::canceled_in_queue:
+        return {sqlstates::query_canceled, "canceling statement due to user request", ""};
     case errc::no_primary:
         return {
             sqlstates::cannot_connect_now,
@@ -47,21 +58,40 @@ row look_up(errc code) {
             "no replica is fit for this statement, and its rule allows replicas only",
             "See SHOW ROUTE and SHOW TOPOLOGY."};
     case errc::too_many_clients:
-        return {sqlstates::too_many_connections, "sorry, too many clients already", "See listen.max_clients."};
+        return {
+            sqlstates::too_many_connections,
+            "sorry, too many clients already",
+            "See listen.max_clients."};
     case errc::shutting_down:
         return {sqlstates::admin_shutdown, "terminating connection: pgweir is shutting down", ""};
-    case errc::login_timeout: return {sqlstates::invalid_authorization, "log-in took too long", "See listen.login_timeout."};
+    case errc::login_timeout:
+        return {
+            sqlstates::invalid_authorization,
+            "log-in took too long",
+            "See listen.login_timeout."};
     case errc::client_gone: return {sqlstates::connection_failure, "the client has gone", ""};
     case errc::client_protocol: return {sqlstates::protocol_violation, "protocol violation", ""};
     case errc::unknown_database:
-        return {sqlstates::invalid_catalog_name, "no such database is configured", "See databases in the configuration."};
-    case errc::authentication_failed: return {sqlstates::invalid_password, "password authentication failed", ""};
+        return {
+            sqlstates::invalid_catalog_name,
+            "no such database is configured",
+            "See databases in the configuration."};
+    case errc::authentication_failed:
+        return {sqlstates::invalid_password, "password authentication failed", ""};
     case errc::tls_required:
-        return {sqlstates::invalid_authorization, "TLS is required", "Connect with sslmode=require."};
-    case errc::not_supported: return {sqlstates::feature_not_supported, "not supported by pgweir", ""};
+        return {
+            sqlstates::invalid_authorization,
+            "TLS is required",
+            "Connect with sslmode=require."};
+    case errc::not_supported:
+        return {sqlstates::feature_not_supported, "not supported by pgweir", ""};
     case errc::idle_in_transaction:
-        return {sqlstates::idle_in_transaction_timeout, "terminating connection: idle in a transaction for too long", ""};
-    case errc::idle_client: return {sqlstates::idle_session_timeout, "terminating connection: idle for too long", ""};
+        return {
+            sqlstates::idle_in_transaction_timeout,
+            "terminating connection: idle in a transaction for too long",
+            ""};
+    case errc::idle_client:
+        return {sqlstates::idle_session_timeout, "terminating connection: idle for too long", ""};
     }
     return {sqlstates::internal_error, "internal error", ""};
 }

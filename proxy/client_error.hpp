@@ -1,4 +1,5 @@
-// The one table from an internal failure to what the client is told: severity, SQLSTATE, text, what to do.
+// The one table from an internal failure to what the client is told: severity, SQLSTATE, text, what
+// to do.
 #pragma once
 
 #include "protocol/diagnostic.hpp"

@@ -1,5 +1,6 @@
-// One cluster as one worker sees it: the latest snapshot, who waits for a better one, how busy its servers are from
-// here, what the catalogs say. Belongs to the worker's thread; new snapshots arrive by message.
+// One cluster as one worker sees it: the latest snapshot, who waits for a better one, how busy its
+// servers are from here, what the catalogs say. Belongs to the worker's thread; new snapshots
+// arrive by message.
 #pragma once
 
 #include "config/config.hpp"

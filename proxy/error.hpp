@@ -1,5 +1,5 @@
-// What can go wrong between a client and its server, seen from inside. proxy/client_error turns it into what the
-// client is told.
+// What can go wrong between a client and its server, seen from inside. proxy/client_error turns it
+// into what the client is told.
 #pragma once
 
 #include "protocol/diagnostic.hpp"
@@ -58,10 +58,11 @@ enum class errc {
 [[nodiscard]] const boost::system::error_category& proxy_category() noexcept;
 [[nodiscard]] boost::system::error_code make_error_code(errc code) noexcept;
 
-// A failure with everything that is known about it: which server, and the server's own error if it sent one.
+// A failure with everything that is known about it: which server, and the server's own error if it
+// sent one.
 struct failure {
     errc code = errc::server_unavailable;
-    std::string context;                            // "n1 (127.0.0.1:5432): connection refused"
+    std::string context;                             // "n1 (127.0.0.1:5432): connection refused"
     std::optional<protocol::diagnostic> diagnostic;  // of server_refused
 };
 

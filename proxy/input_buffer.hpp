@@ -1,5 +1,5 @@
-// Bytes received and not yet used. As long as a connection has none, it owns no memory: it reads into its worker's
-// scratch space, and only a rest that must survive a wait is copied.
+// Bytes received and not yet used. As long as a connection has none, it owns no memory: it reads
+// into its worker's scratch space, and only a rest that must survive a wait is copied.
 //
 // Rule: call keep() before any co_await while view() may still be needed.
 #pragma once
@@ -19,7 +19,9 @@ public:
     explicit input_buffer(std::span<std::uint8_t> scratch) noexcept : scratch_(scratch) {}
 
     [[nodiscard]] protocol::bytes_view view() const noexcept { return view_; }
+
     [[nodiscard]] bool empty() const noexcept { return view_.empty(); }
+
     void consume(std::size_t n) noexcept { view_ = view_.subspan(n); }
 
     // Makes the unused bytes independent of the scratch space.
@@ -58,7 +60,8 @@ public:
         return base_.subspan(rest);
     }
 
-    // As prepare(), but in memory of this connection's own: for reads that are under way while others use the scratch.
+    // As prepare(), but in memory of this connection's own: for reads that are under way while
+    // others use the scratch.
     [[nodiscard]] std::span<std::uint8_t> prepare_own(std::size_t room) {
         const std::size_t rest = view_.size();
         if (rest != 0 && owns(view_)) {

@@ -1,17 +1,17 @@
-// Accepting clients: every worker has its own TCP acceptor on the same port; the Unix socket is worker 0's, which hands
-// the connections round.
+// Accepting clients: every worker has its own TCP acceptor on the same port; the Unix socket is
+// worker 0's, which hands the connections round.
 #include "proxy/client/session.hpp"
 #include "proxy/worker.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <spdlog/spdlog.h>
 
-#include <stdexcept>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <stdexcept>
 #include <utility>
 
 namespace weir::proxy {
@@ -58,7 +58,8 @@ void worker::listen() {
         tcp_.listen(1024);
     } catch (const std::exception& what) {
         throw std::runtime_error(
-            "cannot listen on " + where.address + ":" + std::to_string(where.port) + ": " + what.what()
+            "cannot listen on " + where.address + ":" + std::to_string(where.port) + ": " +
+            what.what()
         );
     }
     asio::co_spawn(io, accept_tcp(), asio::detached);
@@ -138,14 +139,17 @@ asio::awaitable<void> worker::accept_unix() {
 }
 
 void worker::serve_socket(socket&& accepted, client::peer_address address) {
-    if (stopping_ || shared.clients.load(std::memory_order_relaxed) >= config->listen.max_clients + refusals_max) {
+    if (stopping_ || shared.clients.load(std::memory_order_relaxed) >=
+                         config->listen.max_clients + refusals_max) {
         return;  // closed at once
     }
     const auto id = shared.next_client.fetch_add(1, std::memory_order_relaxed);
     auto peer = std::make_shared<stream>(io, std::move(accepted));
     auto one = std::make_shared<client::session>(*this, std::move(peer), std::move(address), id);
     auto running = run_session(std::move(one));
-    asio::co_spawn(io, std::move(running), [id](const std::exception_ptr& error) { session_ended(id, error); });
+    asio::co_spawn(io, std::move(running), [id](const std::exception_ptr& error) {
+        session_ended(id, error);
+    });
 }
 
 }  // namespace weir::proxy

@@ -17,7 +17,8 @@ parameters_ptr parameter_intern::make(parameter_map&& set) {
     return shared;
 }
 
-parameters_ptr parameter_intern::with(const parameters_ptr& set, std::string_view name, std::string_view value) {
+parameters_ptr
+parameter_intern::with(const parameters_ptr& set, std::string_view name, std::string_view value) {
     if (set) {
         const auto found = set->find(name);
         if (found != set->end() && found->second == value) {

@@ -1,4 +1,5 @@
-// What ParameterStatus has said, as an immutable set shared by everybody who was told the same. One thread.
+// What ParameterStatus has said, as an immutable set shared by everybody who was told the same. One
+// thread.
 #pragma once
 
 #include <map>
@@ -16,7 +17,8 @@ class parameter_intern {
 public:
     [[nodiscard]] parameters_ptr make(parameter_map&& set);
     // The set with one value changed.
-    [[nodiscard]] parameters_ptr with(const parameters_ptr& set, std::string_view name, std::string_view value);
+    [[nodiscard]] parameters_ptr
+    with(const parameters_ptr& set, std::string_view name, std::string_view value);
 
 private:
     std::map<parameter_map, std::weak_ptr<const parameter_map>> known_;

@@ -12,6 +12,7 @@
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ using namespace std::chrono_literals;
 // After SIGTERM transactions may finish for this long.
 constexpr auto drain_time = 60s;
 
-metrics::server_sample sample_of(const routing::topology& cluster, const routing::server_state& server) {
+metrics::server_sample
+sample_of(const routing::topology& cluster, const routing::server_state& server) {
     metrics::server_sample made;
     made.cluster = cluster.cluster;
     made.server = server.name;
@@ -37,7 +39,8 @@ metrics::server_sample sample_of(const routing::topology& cluster, const routing
     case routing::server_role::unknown: made.role = "unknown"; break;
     }
     made.up = server.up;
-    made.measured = server.role == routing::server_role::replica && server.sampled != routing::steady_time{};
+    made.measured =
+        server.role == routing::server_role::replica && server.sampled != routing::steady_time{};
     made.lag_seconds = std::chrono::duration<double>(server.lag).count();
     made.lag_bytes = server.lag_bytes;
     made.weight = server.weight;
@@ -49,10 +52,16 @@ metrics::server_sample sample_of(const routing::topology& cluster, const routing
 // Everything here belongs to the control thread, the workers' insides and `shared` apart.
 struct server::parts {
     parts(std::shared_ptr<const config::config> from, reader reread_with)
-        : config(std::move(from)), reread(std::move(reread_with)), shared(worker_count(*config)), signals(control),
+        : config(std::move(from)),
+          reread(std::move(reread_with)),
+          shared(worker_count(*config)),
+          signals(control),
           drain(control),
           registry({.version = WEIR_VERSION, .topology = [this] { return samples(); }}),
-          http(control, {.metrics = [this] { return registry.text(); }, .ready = [this] { return ready(); }}) {}
+          http(
+              control,
+              {.metrics = [this] { return registry.text(); }, .ready = [this] { return ready(); }}
+          ) {}
 
     static unsigned worker_count(const config::config& from) {
         return from.workers != 0 ? from.workers : std::max(1U, std::thread::hardware_concurrency());
@@ -111,7 +120,8 @@ void server::parts::start() {
     shared.suspect = [this](const std::string& cluster, std::size_t which) {
         asio::post(control, [this, cluster, which] {
             const auto found = clusters.find(cluster);
-            if (found != clusters.end() && found->second.topology && which < found->second.topology->servers.size()) {
+            if (found != clusters.end() && found->second.topology &&
+                which < found->second.topology->servers.size()) {
                 found->second.monitor->probe_now(which);
             }
         });
@@ -122,8 +132,8 @@ void server::parts::start() {
     if (config->http.enabled) {
         if (const auto ec = http.listen(config->http.address, config->http.port)) {
             throw std::runtime_error(
-                "cannot listen on http " + config->http.address + ":" + std::to_string(config->http.port) + ": " +
-                ec.message()
+                "cannot listen on http " + config->http.address + ":" +
+                std::to_string(config->http.port) + ": " + ec.message()
             );
         }
     }
@@ -138,7 +148,10 @@ void server::parts::start() {
     signals.add(SIGHUP);
     await_signal();
     spdlog::info(
-        "pgweir {} listens on {}:{} with {} workers", WEIR_VERSION, config->listen.address, config->listen.port,
+        "pgweir {} listens on {}:{} with {} workers",
+        WEIR_VERSION,
+        config->listen.address,
+        config->listen.port,
         workers.size()
     );
 }
@@ -154,7 +167,9 @@ void server::parts::watch(const config::cluster& cluster, routing::topology_ptr 
             .publish =
                 [this, name](const std::string& database, const routing::catalog_ptr& snapshot) {
                     for (auto* const each : shared.all) {
-                        each->post([each, name, database, snapshot] { each->publish_catalog(name, database, snapshot); });
+                        each->post([each, name, database, snapshot] {
+                            each->publish_catalog(name, database, snapshot);
+                        });
                     }
                 }}
     );
@@ -168,8 +183,11 @@ void server::parts::watch(const config::cluster& cluster, routing::topology_ptr 
                     auto& found = clusters[name];
                     if (!found.topology || found.topology->primary != fresh->primary) {
                         spdlog::info(
-                            "cluster {}: primary is {}", name,
-                            fresh->primary == routing::no_server ? "unknown" : fresh->servers[fresh->primary].name
+                            "cluster {}: primary is {}",
+                            name,
+                            fresh->primary == routing::no_server
+                                ? "unknown"
+                                : fresh->servers[fresh->primary].name
                         );
                     }
                     found.topology = fresh;
@@ -190,7 +208,11 @@ void server::parts::await_signal() {
         if (number == SIGHUP) {
             reload([](bool done, const std::vector<std::string>& lines) {
                 for (const auto& line : lines) {
-                    spdlog::log(done ? spdlog::level::info : spdlog::level::err, "reload: {}", line);
+                    spdlog::log(
+                        done ? spdlog::level::info : spdlog::level::err,
+                        "reload: {}",
+                        line
+                    );
                 }
             });
         } else {
@@ -245,7 +267,10 @@ void server::parts::reload(const std::function<void(bool, std::vector<std::strin
     answer(true, std::move(lines));
 }
 
-void server::parts::apply(std::shared_ptr<const config::config> fresh, std::vector<std::string>& lines) {
+void server::parts::apply(
+    std::shared_ptr<const config::config> fresh,
+    std::vector<std::string>& lines
+) {
     auto contexts = make_tls_contexts(*fresh);  // throws before anything has changed
     for (const auto& each : config::differences(*config, *fresh)) {
         lines.push_back(config::to_string(each));
@@ -288,7 +313,8 @@ readiness server::parts::ready() const {
         if (slot.topology) {
             one.writes = slot.topology->primary != routing::no_server;
             one.reads = one.writes || std::any_of(
-                                          slot.topology->servers.begin(), slot.topology->servers.end(),
+                                          slot.topology->servers.begin(),
+                                          slot.topology->servers.end(),
                                           [](const auto& s) { return s.weight > 0; }
                                       );
         }

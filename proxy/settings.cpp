@@ -77,7 +77,8 @@ setting make_setting(std::string_view name, std::string_view value_sql) {
 setting make_setting_from_text(std::string_view name, std::string_view text) {
     return {
         std::string(name),
-        "SELECT pg_catalog.set_config(" + quote_literal(name) + ", " + quote_literal(text) + ", false)"};
+        "SELECT pg_catalog.set_config(" + quote_literal(name) + ", " + quote_literal(text) +
+            ", false)"};
 }
 
 std::string reset_statement(std::string_view name) {
@@ -95,7 +96,8 @@ std::string change_settings(const setting_list* have, const setting_list* want) 
     if (have == want) {
         return batch;
     }
-    // A changed identity decides what may be set, so everything of it is undone before and made again behind.
+    // A changed identity decides what may be set, so everything of it is undone before and made
+    // again behind.
     const bool session_changes = [&] {
         const auto* a = find(have, "session_authorization");
         const auto* b = find(want, "session_authorization");
@@ -119,8 +121,8 @@ std::string change_settings(const setting_list* have, const setting_list* want) 
             append(others, wanted.apply);
         }
     }
-    const bool role_stays = have_role != nullptr && want_role != nullptr && *have_role == *want_role &&
-                            !session_changes && others.empty();
+    const bool role_stays = have_role != nullptr && want_role != nullptr &&
+                            *have_role == *want_role && !session_changes && others.empty();
     if (have_role != nullptr && !role_stays) {
         append(batch, "RESET ROLE");
     }

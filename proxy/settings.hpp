@@ -1,5 +1,6 @@
-// The settings a session wants to find on its server, as an immutable list in the order they were made. One thread.
-// What cannot be seen here (SET LOCAL) ends with the transaction and needs no replay.
+// The settings a session wants to find on its server, as an immutable list in the order they were
+// made. One thread. What cannot be seen here (SET LOCAL) ends with the transaction and needs no
+// replay.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@
 namespace weir::proxy {
 
 struct setting {
-    std::string name;   // lower case; "role", "session_authorization" and "timezone" have statements of their own
+    std::string name;  // lower case; "role", "session_authorization" and "timezone" have statements
+                       // of their own
     std::string apply;  // the SQL that makes it: `SET "work_mem" TO '8MB'`
     friend bool operator==(const setting&, const setting&) = default;
 };
@@ -29,7 +31,8 @@ using settings_ptr = std::shared_ptr<const setting_list>;
 // `RESET "name"`, or the form the special ones need.
 [[nodiscard]] std::string reset_statement(std::string_view name);
 
-// One Query text that turns a server that has `have` into one that has `want`. Empty if nothing differs.
+// One Query text that turns a server that has `have` into one that has `want`. Empty if nothing
+// differs.
 [[nodiscard]] std::string change_settings(const setting_list* have, const setting_list* want);
 
 class settings_intern {
@@ -43,9 +46,11 @@ public:
 
 private:
     std::map<std::string, std::weak_ptr<const setting_list>, std::less<>> known_;
+
     struct overlay_entry {
         settings_ptr base, overlay, both;
     };
+
     std::vector<overlay_entry> overlays_;
 };
 

@@ -24,11 +24,13 @@ using pool_key = std::tuple<std::string, std::string, std::string, std::string>;
 class shared_state {
 public:
     explicit shared_state(unsigned workers) : workers_(workers) {}
+
     shared_state(const shared_state&) = delete;
     shared_state& operator=(const shared_state&) = delete;
 
     // The budget of one pool; made when it is first asked for. Any thread.
-    [[nodiscard]] std::shared_ptr<upstream::budget> budget_of(const pool_key& key, std::uint32_t limit) {
+    [[nodiscard]] std::shared_ptr<upstream::budget>
+    budget_of(const pool_key& key, std::uint32_t limit) {
         const std::lock_guard lock(mutex_);
         auto& found = budgets_[key];
         auto held = found.lock();
@@ -53,8 +55,10 @@ public:
     // Something ran there that may have changed the catalog.
     std::function<void(const std::string& cluster, const std::string& database)> refresh_catalog;
     std::function<void(const std::string& cluster, std::size_t server)> suspect;
-    // Reads the configuration again; `answer` is called on the control thread with what changed, or what is wrong.
-    std::function<void(std::function<void(bool done, std::vector<std::string> lines)> answer)> reload;
+    // Reads the configuration again; `answer` is called on the control thread with what changed, or
+    // what is wrong.
+    std::function<void(std::function<void(bool done, std::vector<std::string> lines)> answer)>
+        reload;
 
 private:
     unsigned workers_;

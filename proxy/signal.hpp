@@ -1,4 +1,5 @@
-// Coroutines wait, mostly one, and somebody on the same thread wakes them. A wake-up that comes first is remembered.
+// Coroutines wait, mostly one, and somebody on the same thread wakes them. A wake-up that comes
+// first is remembered.
 #pragma once
 
 #include "proxy/asio.hpp"
@@ -14,10 +15,12 @@ namespace weir::proxy {
 class signal {
 public:
     explicit signal(asio::io_context& io) : io_(io) {}
+
     signal(const signal&) = delete;
     signal& operator=(const signal&) = delete;
     signal(signal&&) = delete;
     signal& operator=(signal&&) = delete;
+
     ~signal() { notify(); }
 
     [[nodiscard]] asio::awaitable<void> wait() {
@@ -48,10 +51,12 @@ public:
     }
 
     void clear() noexcept { set_ = false; }
+
     [[nodiscard]] bool waiting() const noexcept { return waiter_ != nullptr; }
 
 private:
-    // Boost 1.81's any_completion_handler recurses without end when it is moved into another handler.
+    // Boost 1.81's any_completion_handler recurses without end when it is moved into another
+    // handler.
     struct waiter {
         waiter() = default;
         waiter(const waiter&) = delete;
@@ -66,7 +71,9 @@ private:
     template <class Handler>
     struct waiter_of final : waiter {
         explicit waiter_of(Handler&& with) : handler(std::move(with)) {}
+
         void resume() override { std::move(handler)(); }
+
         Handler handler;
     };
 

@@ -19,7 +19,9 @@ statement_ptr statement_registry::find(const request& wanted) {
 }
 
 statement_ptr statement_registry::add(
-    const request& wanted, const routing::shape& shape, std::shared_ptr<const routing::traits> traits,
+    const request& wanted,
+    const routing::shape& shape,
+    std::shared_ptr<const routing::traits> traits,
     const routing::route_override& asked
 ) {
     make_key(wanted);

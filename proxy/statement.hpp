@@ -1,7 +1,7 @@
 // Texts of prepared statements, shared by all clients and servers of one worker. One thread.
 //
-// The key is the whole text with the parameter types, and the client's search_path where it differs from the
-// server's default: the same words can mean another table there. Never a bare hash.
+// The key is the whole text with the parameter types, and the client's search_path where it differs
+// from the server's default: the same words can mean another table there. Never a bare hash.
 #pragma once
 
 #include "routing/router.hpp"
@@ -25,7 +25,7 @@ struct statement {
     routing::shape shape;
     std::shared_ptr<const routing::traits> traits;
     routing::route_override asked;  // by a hint in the text
-    mutable bool proven = false;  // some server has accepted the text
+    mutable bool proven = false;    // some server has accepted the text
 };
 
 using statement_ptr = std::shared_ptr<const statement>;
@@ -34,6 +34,7 @@ class statement_registry {
 public:
     // `limit`: bytes of text this worker may hold.
     statement_registry(unsigned worker, std::size_t limit) : worker_(worker), limit_(limit) {}
+
     statement_registry(const statement_registry&) = delete;
     statement_registry& operator=(const statement_registry&) = delete;
 
@@ -46,11 +47,15 @@ public:
     // The statement if somebody has it already.
     [[nodiscard]] statement_ptr find(const request& wanted);
     // A new one; null when the limit is reached.
-    [[nodiscard]] statement_ptr
-    add(const request& wanted, const routing::shape& shape, std::shared_ptr<const routing::traits> traits,
-        const routing::route_override& asked = {});
+    [[nodiscard]] statement_ptr add(
+        const request& wanted,
+        const routing::shape& shape,
+        std::shared_ptr<const routing::traits> traits,
+        const routing::route_override& asked = {}
+    );
 
     [[nodiscard]] std::size_t bytes() const noexcept { return shared_->bytes; }
+
     [[nodiscard]] std::size_t size() const noexcept { return shared_->known.size(); }
 
 private:

@@ -6,10 +6,10 @@
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
 
-#include <algorithm>
-#include <cerrno>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace weir::proxy {
@@ -231,13 +231,13 @@ bool stream::peer_gone() noexcept {
 
 asio::awaitable<error_code> stream::accept_tls(asio::ssl::context& context) {
     tls_ = std::make_unique<tls_socket>(socket_, context);
-    const auto [handshake_ec] = co_await tls_->async_handshake(asio::ssl::stream_base::server, use_tuple);
+    const auto [handshake_ec] =
+        co_await tls_->async_handshake(asio::ssl::stream_base::server, use_tuple);
     co_return handshake_ec;
 }
 
-asio::awaitable<error_code> stream::connect_tls(
-    asio::ssl::context& context, const std::string& host, bool verify_host
-) {
+asio::awaitable<error_code>
+stream::connect_tls(asio::ssl::context& context, const std::string& host, bool verify_host) {
     tls_ = std::make_unique<tls_socket>(socket_, context);
     auto* const ssl = tls_->native_handle();
     if (!is_address(host)) {  // RFC 6066, section 3
@@ -254,7 +254,8 @@ asio::awaitable<error_code> stream::connect_tls(
             return good;
         });
     }
-    const auto [handshake_ec] = co_await tls_->async_handshake(asio::ssl::stream_base::client, use_tuple);
+    const auto [handshake_ec] =
+        co_await tls_->async_handshake(asio::ssl::stream_base::client, use_tuple);
     co_return handshake_ec;
 }
 

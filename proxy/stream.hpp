@@ -1,7 +1,9 @@
-// A byte stream to a client or a server: TCP or Unix socket, with or without TLS. Belongs to one worker thread.
+// A byte stream to a client or a server: TCP or Unix socket, with or without TLS. Belongs to one
+// worker thread.
 //
-// Reading is awaited. Writing is not: write() collects, flush() sends what the kernel takes at once and lets the rest
-// follow in the background; whoever produces much asks pending() and awaits drain().
+// Reading is awaited. Writing is not: write() collects, flush() sends what the kernel takes at once
+// and lets the rest follow in the background; whoever produces much asks pending() and awaits
+// drain().
 #pragma once
 
 #include "metrics/probe.hpp"
@@ -30,21 +32,29 @@ public:
 
     stream(asio::io_context& io, socket&& s);
 
-    // Where the bytes read and written are counted; nowhere until this is called. `probe` must outlive the stream.
-    void count_in(metrics::worker_probe& probe, metrics::direction in, metrics::direction out) noexcept {
+    // Where the bytes read and written are counted; nowhere until this is called. `probe` must
+    // outlive the stream.
+    void
+    count_in(metrics::worker_probe& probe, metrics::direction in, metrics::direction out) noexcept {
         probe_ = &probe;
         in_ = in;
         out_way_ = out;
     }
 
-    // More bytes behind those in `into`. Other than success: the peer is gone (asio::error::eof for an orderly end).
+    // More bytes behind those in `into`. Other than success: the peer is gone (asio::error::eof for
+    // an orderly end).
     [[nodiscard]] asio::awaitable<error_code> read(input_buffer& into);
 
     void write(protocol::bytes_view bytes);
-    // As write and flush; large pieces go to the kernel without a copy when nothing is waiting before them.
+    // As write and flush; large pieces go to the kernel without a copy when nothing is waiting
+    // before them.
     void write_now(protocol::bytes_view bytes);
     void flush();
-    [[nodiscard]] std::size_t pending() const noexcept { return out_.size() - sent_ + in_flight_.size(); }
+
+    [[nodiscard]] std::size_t pending() const noexcept {
+        return out_.size() - sent_ + in_flight_.size();
+    }
+
     // Until at most `low` bytes wait, or the stream is closed. The caller keeps the stream alive.
     [[nodiscard]] asio::awaitable<void> drain(std::size_t low);
 
@@ -54,22 +64,31 @@ public:
     void close_after_flush();
     // The reader sees the end of the stream; what is being written goes on.
     void stop_reading() noexcept;
+
     [[nodiscard]] bool open() const noexcept { return open_; }
 
     [[nodiscard]] asio::awaitable<error_code> accept_tls(asio::ssl::context& context);
-    // `host` is sent as SNI when it is a name. Whether a certificate must come from a trusted authority was set up in
-    // `context`; `verify_host`: it must also be for `host`.
-    [[nodiscard]] asio::awaitable<error_code> connect_tls(
-        asio::ssl::context& context, const std::string& host, bool verify_host
-    );
+    // `host` is sent as SNI when it is a name. Whether a certificate must come from a trusted
+    // authority was set up in `context`; `verify_host`: it must also be for `host`.
+    [[nodiscard]] asio::awaitable<error_code>
+    connect_tls(asio::ssl::context& context, const std::string& host, bool verify_host);
+
     [[nodiscard]] bool encrypted() const noexcept { return tls_ != nullptr; }
-    // What was wrong with the certificate of the peer when a handshake failed for that; otherwise empty.
+
+    // What was wrong with the certificate of the peer when a handshake failed for that; otherwise
+    // empty.
     [[nodiscard]] const std::string& tls_fault() const noexcept { return tls_fault_; }
 
     [[nodiscard]] socket& lowest() noexcept { return socket_; }
-    // The peer has closed, as far as the kernel knows, looking only; for streams nobody reads right now.
+
+    // The peer has closed, as far as the kernel knows, looking only; for streams nobody reads right
+    // now.
     [[nodiscard]] bool peer_gone() noexcept;
-    [[nodiscard]] std::size_t memory() const noexcept { return out_.capacity() + in_flight_.capacity(); }
+
+    [[nodiscard]] std::size_t memory() const noexcept {
+        return out_.capacity() + in_flight_.capacity();
+    }
+
     [[nodiscard]] asio::io_context& io() noexcept { return io_; }
 
 private:
@@ -84,6 +103,7 @@ private:
             probe_->bytes(in_, n);
         }
     }
+
     void counted_out(std::size_t n) noexcept {
         if (probe_ != nullptr) {
             probe_->bytes(out_way_, n);

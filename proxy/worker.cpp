@@ -5,6 +5,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -28,14 +29,22 @@ std::uint64_t seed_from_system() {
 }  // namespace
 
 worker::worker(
-    unsigned number, config_ptr from, std::shared_ptr<const tls_contexts> contexts, shared_state& with
+    unsigned number,
+    config_ptr from,
+    std::shared_ptr<const tls_contexts> contexts,
+    shared_state& with
 )
-    : worker_context(number, std::move(from)), shared(with),
+    : worker_context(number, std::move(from)),
+      shared(with),
       classifier(
           static_cast<std::size_t>(config->routing.trait_cache_bytes / with.workers()),
-          config->routing.max_parse_bytes, probe
+          config->routing.max_parse_bytes,
+          probe
       ),
-      random(seed_from_system()), work_(asio::make_work_guard(io)), tcp_(io), timer_(io) {
+      random(seed_from_system()),
+      work_(asio::make_work_guard(io)),
+      tcp_(io),
+      timer_(io) {
     tls = std::move(contexts);
     build_views();
 }
@@ -72,7 +81,7 @@ void worker::use_cluster(cluster_view& view, const config::cluster& from) {
     }
     view.topology = std::move(unknown);
     for (auto& [name, database] : view.databases) {
-        database.requested = false;  // of the loader that is there now
+        database.requested = false;   // of the loader that is there now
         database.judgements.clear();  // safe_functions may be others
     }
 }
@@ -169,26 +178,35 @@ database_route worker::find_database(std::string_view name) {
     const auto cluster = clusters.find(found->cluster);
     return {
         cluster == clusters.end() ? nullptr : cluster->second.get(),
-        found->server_database.empty() ? std::string(name) : found->server_database, found->pool_mode};
+        found->server_database.empty() ? std::string(name) : found->server_database,
+        found->pool_mode};
 }
 
 std::string worker::secret_of(const std::string& user) const {
-    const auto found = std::find_if(config->users.begin(), config->users.end(), [&](const config::user& u) {
-        return u.name == user;
-    });
+    const auto found =
+        std::find_if(config->users.begin(), config->users.end(), [&](const config::user& u) {
+            return u.name == user;
+        });
     return found == config->users.end() ? std::string{} : found->secret;
 }
 
 upstream::pool& worker::pool_of(
-    cluster_view& cluster, std::size_t server, const std::string& database, const std::string& user
+    cluster_view& cluster,
+    std::size_t server,
+    const std::string& database,
+    const std::string& user
 ) {
     auto& found = pools[{&cluster, server, database, user}];
     if (!found) {
         const auto& limits = cluster.config->pool;
-        auto budget =
-            shared.budget_of({cluster.config->name, cluster.config->servers[server].name, database, user}, limits.size);
+        auto budget = shared.budget_of(
+            {cluster.config->name, cluster.config->servers[server].name, database, user},
+            limits.size
+        );
         found = std::make_unique<upstream::pool>(
-            *this, upstream::pool_target{cluster.config, server, database, user, secret_of(user)}, limits,
+            *this,
+            upstream::pool_target{cluster.config, server, database, user, secret_of(user)},
+            limits,
             std::move(budget)
         );
     }
@@ -224,7 +242,9 @@ void worker::publish_topology(const std::string& cluster, routing::topology_ptr 
 }
 
 void worker::publish_catalog(
-    const std::string& cluster, const std::string& database, routing::catalog_ptr fresh
+    const std::string& cluster,
+    const std::string& database,
+    routing::catalog_ptr fresh
 ) {
     const auto found = clusters.find(cluster);
     if (found != clusters.end()) {

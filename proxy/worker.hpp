@@ -1,5 +1,5 @@
-// One thread with one loop: its clients, its pools, its caches. Only post() and the constructor may be used from other
-// threads.
+// One thread with one loop: its clients, its pools, its caches. Only post() and the constructor may
+// be used from other threads.
 #pragma once
 
 #include "metrics/probe.hpp"
@@ -55,28 +55,44 @@ struct database_route {
 
 class worker : public worker_context {
 public:
-    worker(unsigned number, config_ptr from, std::shared_ptr<const tls_contexts> contexts, shared_state& with);
+    worker(
+        unsigned number,
+        config_ptr from,
+        std::shared_ptr<const tls_contexts> contexts,
+        shared_state& with
+    );
     ~worker();
 
     void start();
+
     // Any thread: `what` runs on the worker's.
     template <class F>
     void post(F&& what) {
         asio::post(io, std::forward<F>(what));
     }
-    // Any thread. No new clients; sessions end when their transaction does, or at once. run() returns afterwards.
+
+    // Any thread. No new clients; sessions end when their transaction does, or at once. run()
+    // returns afterwards.
     void stop(bool at_once);
     void join();
 
     // The rest: the worker's thread only.
     [[nodiscard]] database_route find_database(std::string_view name);
-    [[nodiscard]] upstream::pool&
-    pool_of(cluster_view& cluster, std::size_t server, const std::string& database, const std::string& user);
+    [[nodiscard]] upstream::pool& pool_of(
+        cluster_view& cluster,
+        std::size_t server,
+        const std::string& database,
+        const std::string& user
+    );
     [[nodiscard]] database_view& catalog_of(cluster_view& cluster, const std::string& database);
     [[nodiscard]] std::string secret_of(const std::string& user) const;
 
     void publish_topology(const std::string& cluster, routing::topology_ptr fresh);
-    void publish_catalog(const std::string& cluster, const std::string& database, routing::catalog_ptr fresh);
+    void publish_catalog(
+        const std::string& cluster,
+        const std::string& database,
+        routing::catalog_ptr fresh
+    );
     void reload(config_ptr fresh, std::shared_ptr<const tls_contexts> contexts);
 
     [[nodiscard]] cancel_key add_session(client::session& added);
@@ -87,8 +103,10 @@ public:
 
     // worker_routing.cpp: what the router is asked with and what is counted.
     [[nodiscard]] static steady_time now() { return std::chrono::steady_clock::now(); }
+
     [[nodiscard]] settings_ptr overlay_of(const routing::policy& rule);
-    [[nodiscard]] metrics::query_probe& query_probe(const cluster_view& cluster, const routing::route& chosen);
+    [[nodiscard]] metrics::query_probe&
+    query_probe(const cluster_view& cluster, const routing::route& chosen);
     void count_route(const cluster_view& cluster, const routing::route& chosen);
     void count_query(metrics::query_probe* which, metrics::query_kind kind, steady_time sent);
     void in_flight(cluster_view& cluster, std::size_t server, int change);
@@ -101,9 +119,13 @@ public:
     std::shared_ptr<const routing::function_list> safe_functions;
     routing::random_source random;
     std::map<std::string, std::unique_ptr<cluster_view>, std::less<>> clusters;
-    std::map<std::tuple<const cluster_view*, std::size_t, std::string, std::string>, std::unique_ptr<upstream::pool>> pools;
+    std::map<
+        std::tuple<const cluster_view*, std::size_t, std::string, std::string>,
+        std::unique_ptr<upstream::pool>>
+        pools;
     std::unordered_set<client::session*> sessions;
-    // What a server told clients of (database, user) with these start-up settings: a log-in needs no server then.
+    // What a server told clients of (database, user) with these start-up settings: a log-in needs
+    // no server then.
     std::map<std::tuple<std::string, std::string, settings_ptr>, parameters_ptr> welcomes;
     std::uint64_t next_unnamed = 1;
 
@@ -123,10 +145,17 @@ private:
     std::unique_ptr<asio::basic_socket_acceptor<asio::generic::stream_protocol>> unix_;
     asio::steady_timer timer_;
     std::unordered_map<cancel_key, client::session*, cancel_key_hash> keys_;
-    std::vector<std::unique_ptr<upstream::pool>> retired_;  // of servers that left; until their clients have let go
+    std::vector<std::unique_ptr<upstream::pool>>
+        retired_;  // of servers that left; until their clients have let go
     std::map<const routing::policy*, settings_ptr> overlays_;
-    std::map<std::tuple<const routing::policy*, const cluster_view*, std::size_t>, metrics::query_probe*> query_probes_;
-    std::map<std::tuple<const routing::policy*, std::size_t, routing::route_reason>, metrics::counter*> route_counters_;
+    std::map<
+        std::tuple<const routing::policy*, const cluster_view*, std::size_t>,
+        metrics::query_probe*>
+        query_probes_;
+    std::map<
+        std::tuple<const routing::policy*, std::size_t, routing::route_reason>,
+        metrics::counter*>
+        route_counters_;
     std::map<const routing::policy*, metrics::histogram*> staleness_;
     unsigned next_worker_ = 0;  // for Unix sockets, which worker 0 hands out
     std::int64_t prepared_counted_ = 0;

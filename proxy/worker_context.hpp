@@ -1,5 +1,5 @@
-// What the parts of one worker share: its loop, its scratch space, its caches. Everything here belongs to the worker's
-// thread, the immutable snapshots apart.
+// What the parts of one worker share: its loop, its scratch space, its caches. Everything here
+// belongs to the worker's thread, the immutable snapshots apart.
 #pragma once
 
 #include "config/config.hpp"
@@ -24,8 +24,10 @@ using config_ptr = std::shared_ptr<const config::config>;
 
 struct worker_context {
     worker_context(unsigned number, config_ptr settings_from)
-        : index(number), config(std::move(settings_from)),
+        : index(number),
+          config(std::move(settings_from)),
           statements(number, static_cast<std::size_t>(config->routing.statement_bytes)) {}
+
     worker_context(const worker_context&) = delete;
     worker_context& operator=(const worker_context&) = delete;
 
@@ -37,7 +39,8 @@ struct worker_context {
     std::shared_ptr<const tls_contexts> tls;
     config_ptr config;  // replaced on this thread after a reload
     std::vector<std::uint8_t> scratch = std::vector<std::uint8_t>(64U << 10);
-    std::shared_ptr<metrics::worker_probe> probes = std::make_shared<metrics::worker_probe>();  // the registry reads it
+    std::shared_ptr<metrics::worker_probe> probes =
+        std::make_shared<metrics::worker_probe>();  // the registry reads it
     metrics::worker_probe& probe = *probes;
     parameter_intern parameters;
     settings_intern settings;

@@ -19,7 +19,8 @@ settings_ptr worker::overlay_of(const routing::policy& rule) {
     return made;
 }
 
-metrics::query_probe& worker::query_probe(const cluster_view& cluster, const routing::route& chosen) {
+metrics::query_probe&
+worker::query_probe(const cluster_view& cluster, const routing::route& chosen) {
     auto& found = query_probes_[{chosen.rule, &cluster, chosen.server}];
     if (found == nullptr) {
         found = &probe.query(chosen.rule->name, cluster.config->servers[chosen.server].name);
@@ -31,7 +32,11 @@ void worker::count_route(const cluster_view& cluster, const routing::route& chos
     const bool primary = chosen.server == cluster.topology->primary;
     auto& found = route_counters_[{chosen.rule, primary ? 1U : 0U, chosen.reason}];
     if (found == nullptr) {
-        found = &probe.routed(chosen.rule->name, primary ? "primary" : "replica", routing::name_of(chosen.reason));
+        found = &probe.routed(
+            chosen.rule->name,
+            primary ? "primary" : "replica",
+            routing::name_of(chosen.reason)
+        );
     }
     found->add();
     if (chosen.consistency.level == config::consistency_level::strong) {
@@ -53,7 +58,8 @@ void worker::count_query(metrics::query_probe* which, metrics::query_kind kind, 
 void worker::in_flight(cluster_view& cluster, std::size_t server, int change) {
     if (server < cluster.loads.size()) {
         auto& load = cluster.loads[server];
-        load.in_flight = change > 0 ? load.in_flight + 1 : load.in_flight - std::min(load.in_flight, 1U);
+        load.in_flight =
+            change > 0 ? load.in_flight + 1 : load.in_flight - std::min(load.in_flight, 1U);
     }
 }
 

@@ -9,13 +9,18 @@
 namespace weir::proxy::client {
 
 known_text classifier::unknown() {
-    static const known_text nothing{{}, std::make_shared<const routing::traits>(routing::unparsed_traits({})), {}};
+    static const known_text nothing{
+        {},
+        std::make_shared<const routing::traits>(routing::unparsed_traits({})),
+        {}};
     return nothing;
 }
 
 known_text classifier::classify(std::string_view text, bool standard_strings) {
     if (!standard_strings || text.size() > max_parse_bytes_) {
-        auto unseen = std::make_shared<const routing::traits>(routing::unparsed_traits(text.substr(0, max_parse_bytes_)));
+        auto unseen = std::make_shared<const routing::traits>(
+            routing::unparsed_traits(text.substr(0, max_parse_bytes_))
+        );
         return {{}, std::move(unseen), {}};
     }
     const auto key = routing::scan(text);

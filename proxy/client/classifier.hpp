@@ -1,4 +1,5 @@
-// From a text to what is known of it: shape scan, trait cache, full parse on a miss. One per worker.
+// From a text to what is known of it: shape scan, trait cache, full parse on a miss. One per
+// worker.
 #pragma once
 
 #include "proxy/client/statements.hpp"
@@ -18,8 +19,9 @@ public:
     classifier(std::size_t cache_bytes, std::uint32_t max_parse_bytes, metrics::worker_probe& probe)
         : cache_(cache_bytes), max_parse_bytes_(max_parse_bytes), probe_(probe) {}
 
-    // `standard_strings`: standard_conforming_strings is on and the client's encoding is one whose ASCII bytes are
-    // always characters; else the borders of tokens are not what they seem and the text counts as unparsed.
+    // `standard_strings`: standard_conforming_strings is on and the client's encoding is one whose
+    // ASCII bytes are always characters; else the borders of tokens are not what they seem and the
+    // text counts as unparsed.
     [[nodiscard]] known_text classify(std::string_view text, bool standard_strings);
 
     // What a text that is not looked at counts as.

@@ -1,5 +1,5 @@
-// A client's first packets and its authentication, up to AuthenticationOk. What follows (ParameterStatus,
-// BackendKeyData, ReadyForQuery) is the session's, since it needs a server.
+// A client's first packets and its authentication, up to AuthenticationOk. What follows
+// (ParameterStatus, BackendKeyData, ReadyForQuery) is the session's, since it needs a server.
 #pragma once
 
 #include "proxy/asio.hpp"
@@ -41,9 +41,13 @@ struct login_outcome {
     std::string cancel_key;
 };
 
-// The stream's janitor deadline ends a log-in that takes too long: the stream is closed and this answers `closed`.
-// `input` may hold bytes behind the log-in afterwards.
-[[nodiscard]] asio::awaitable<login_outcome>
-log_in(worker_context& worker, std::shared_ptr<stream> peer, input_buffer& input, peer_address address);
+// The stream's janitor deadline ends a log-in that takes too long: the stream is closed and this
+// answers `closed`. `input` may hold bytes behind the log-in afterwards.
+[[nodiscard]] asio::awaitable<login_outcome> log_in(
+    worker_context& worker,
+    std::shared_ptr<stream> peer,
+    input_buffer& input,
+    peer_address address
+);
 
 }  // namespace weir::proxy::client

@@ -4,7 +4,6 @@
 #include "proxy/cancel.hpp"
 #include "proxy/client_error.hpp"
 #include "proxy/console/console.hpp"
-
 #include "routing/names.hpp"
 
 #include <spdlog/spdlog.h>
@@ -47,10 +46,18 @@ const char* to_string(session_phase phase) noexcept {
 }
 
 session::session(worker& home, std::shared_ptr<stream> peer, peer_address address, std::uint64_t id)
-    : worker_(home), peer_(std::move(peer)), address_(std::move(address)), input_(home.scratch),
-      cutter_(protocol::side::frontend, {.whole_text = home.config->routing.max_parse_bytes}), id_(id),
-      wake_(home.io), waiter_(wake_), state_(home.settings), connected_(home.coarse_now),
-      last_request_(home.coarse_now), phase_since_(home.coarse_now) {
+    : worker_(home),
+      peer_(std::move(peer)),
+      address_(std::move(address)),
+      input_(home.scratch),
+      cutter_(protocol::side::frontend, {.whole_text = home.config->routing.max_parse_bytes}),
+      id_(id),
+      wake_(home.io),
+      waiter_(wake_),
+      state_(home.settings),
+      connected_(home.coarse_now),
+      last_request_(home.coarse_now),
+      phase_since_(home.coarse_now) {
     peer_->count_in(home.probe, metrics::direction::from_client, metrics::direction::to_client);
     waiter_.client_id = id;
     waiter_.peer = peer_.get();
@@ -78,7 +85,9 @@ session::~session() {
 asio::awaitable<void> session::run() {
     const auto who = co_await log_in(worker_, peer_, input_, address_);
     if (who.what == login_outcome::kind::cancel) {
-        const cancel_key key{static_cast<std::uint32_t>(who.cancel_pid), cancel_secret(who.cancel_key)};
+        const cancel_key key{
+            static_cast<std::uint32_t>(who.cancel_pid),
+            cancel_secret(who.cancel_key)};
         co_await forward_cancel(worker_, key);
         peer_->close();
         co_return;
@@ -87,7 +96,8 @@ asio::awaitable<void> session::run() {
         peer_->close_after_flush();
         co_return;
     }
-    if (worker_.shared.clients.load(std::memory_order_relaxed) > worker_.config->listen.max_clients) {
+    if (worker_.shared.clients.load(std::memory_order_relaxed) >
+        worker_.config->listen.max_clients) {
         tell(client_fatal({errc::too_many_clients, {}, std::nullopt}));
         peer_->close_after_flush();
         co_return;
@@ -105,7 +115,13 @@ asio::awaitable<void> session::run() {
     const bool welcome = co_await greet(who);
     if (welcome) {
         if (worker_.config->log.connections) {
-            spdlog::info("client {} {} user={} database={} logged in", id_, address_.text, user_, database_);
+            spdlog::info(
+                "client {} {} user={} database={} logged in",
+                id_,
+                address_.text,
+                user_,
+                database_
+            );
         }
         co_await serve();
     }
@@ -130,7 +146,8 @@ asio::awaitable<bool> session::greet(const login_outcome& who) {
     if (cached != worker_.welcomes.end()) {
         told_ = cached->second;
     } else {
-        // The values that the client is told, and whether its settings can be made at all, only a server knows.
+        // The values that the client is told, and whether its settings can be made at all, only a
+        // server knows.
         ask_any_server();
         set_phase(session_phase::waiting);
         co_await obtain();
@@ -177,7 +194,8 @@ void session::send_welcome() {
         secret[i] = static_cast<char>(key_.secret >> (24U - 8U * i));
     }
     protocol::backend::backend_key_data{
-        static_cast<std::int32_t>(key_.pid), std::string_view(secret.data(), secret.size())}
+        static_cast<std::int32_t>(key_.pid),
+        std::string_view(secret.data(), secret.size())}
         .encode(writer);
     peer_->write(build_);
     send_ready();
@@ -231,9 +249,10 @@ asio::awaitable<void> session::serve() {
 asio::awaitable<void> session::finish() {
     set_phase(session_phase::closing);
     if (terminated_ && !fatal_) {
-        // Terminate says that nothing more will be asked; what was asked is still answered, unless the server waits for
-        // data to copy.
-        while (link_ && !link_->owes().empty() && !link_->owes().copy_in() && !unit_open_ && !fatal_ && peer_->open()) {
+        // Terminate says that nothing more will be asked; what was asked is still answered, unless
+        // the server waits for data to copy.
+        while (link_ && !link_->owes().empty() && !link_->owes().copy_in() && !unit_open_ &&
+               !fatal_ && peer_->open()) {
             input_.keep();
             co_await wake_.wait();
         }
@@ -251,8 +270,15 @@ asio::awaitable<void> session::finish() {
     }
     if (worker_.config->log.connections) {
         spdlog::info(
-            "client {} {} user={} database={} ended{}{}", id_, address_.text, user_, database_,
-            fatal_ ? ": " : "", fatal_ ? fatal_->context.empty() ? make_error_code(fatal_->code).message() : fatal_->context : ""
+            "client {} {} user={} database={} ended{}{}",
+            id_,
+            address_.text,
+            user_,
+            database_,
+            fatal_ ? ": " : "",
+            fatal_ ? fatal_->context.empty() ? make_error_code(fatal_->code).message()
+                                             : fatal_->context
+                   : ""
         );
     }
     peer_->close_after_flush();
@@ -338,16 +364,19 @@ void session::stop_when_idle() {
 }
 
 void session::tick(steady_time now) {
-    // A peer that takes no last words, or a server that takes no messages, does not keep the session.
+    // A peer that takes no last words, or a server that takes no messages, does not keep the
+    // session.
     const auto ending = killed_at_ != steady_time{} ? killed_at_ : phase_since_;
     const auto patience = fatal_ ? last_words : last_answers;
-    if ((fatal_ || phase_ == session_phase::closing) && now - ending > patience && !(link_ && !fatal_)) {
+    if ((fatal_ || phase_ == session_phase::closing) && now - ending > patience &&
+        !(link_ && !fatal_)) {
         peer_->close();
         if (link_) {
             link_->close({errc::client_gone, "its client was ended", std::nullopt});
         }
     }
-    const auto& limits = route_to_.cluster != nullptr ? route_to_.cluster->config->pool : worker_.config->clusters.front().pool;
+    const auto& limits = route_to_.cluster != nullptr ? route_to_.cluster->config->pool
+                                                      : worker_.config->clusters.front().pool;
     const auto passed = [&](std::chrono::milliseconds limit, steady_time since) {
         return limit.count() != 0 && now - since > limit;
     };
@@ -362,7 +391,8 @@ void session::tick(steady_time now) {
         return;
     }
     const auto since = std::max(phase_since_, last_request_);
-    if (link_ && link_->owes().empty() && (unit_open_ || link_->status() != transaction_status::idle)) {
+    if (link_ && link_->owes().empty() &&
+        (unit_open_ || link_->status() != transaction_status::idle)) {
         if (passed(limits.idle_transaction_timeout, since)) {
             kill({errc::idle_in_transaction, {}, std::nullopt});
         }

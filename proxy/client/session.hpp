@@ -1,11 +1,13 @@
-// One client from its log-in to its end: reads its messages, decides for each unit which server may have it, borrows a
-// connection, sends. Answers come back through client_link, from the server connection's own reader. One coroutine, on
-// one worker; only wait points are in run(), obtain() and their helpers.
+// One client from its log-in to its end: reads its messages, decides for each unit which server may
+// have it, borrows a connection, sends. Answers come back through client_link, from the server
+// connection's own reader. One coroutine, on one worker; only wait points are in run(), obtain()
+// and their helpers.
 //
 //     collecting a unit ──> obtaining a connection ──> forwarding ──> collecting …
 //
-// While a connection is held because of a transaction, a pin or an unfinished unit, messages are forwarded as they
-// come. It goes back in ready(), when the ledger is empty and nothing ties the client to it.
+// While a connection is held because of a transaction, a pin or an unfinished unit, messages are
+// forwarded as they come. It goes back in ready(), when the ledger is empty and nothing ties the
+// client to it.
 #pragma once
 
 #include "proxy/client/login.hpp"
@@ -40,7 +42,8 @@ public:
     // The whole life; the session may be destroyed when it returns.
     [[nodiscard]] asio::awaitable<void> run();
 
-    // A CancelRequest with this session's key came. `done` is called when it can hit nothing any more.
+    // A CancelRequest with this session's key came. `done` is called when it can hit nothing any
+    // more.
     void cancel(const std::function<void()>& done);
     // Ends it: at once, with a FATAL.
     void kill(const failure& why);
@@ -64,16 +67,22 @@ public:
         bool tls = false;
         cancel_key key;
     };
+
     [[nodiscard]] description describe() const;
 
     // client_link
     void deliver(protocol::bytes_view bytes) override;
     void settled(std::uint64_t note, outcome how, protocol::bytes_view frame) override;
-    void parameter_changed(std::string_view name, std::string_view value, protocol::bytes_view frame) override;
+    void parameter_changed(
+        std::string_view name,
+        std::string_view value,
+        protocol::bytes_view frame
+    ) override;
     void ready(protocol::backend::transaction_status status) override;
     void injected_done(const failure* why) override;
     void error_seen(const protocol::backend::response_fields& fields) override;
     void lost(const failure& why) override;
+
     std::shared_ptr<stream> out() override { return peer_; }
 
 private:
@@ -122,7 +131,8 @@ private:
     void forward_close(const protocol::frame_part& part);
     void forward_simple(const protocol::frame_part& part);
     [[nodiscard]] bool ensure_unnamed();
-    [[nodiscard]] std::uint64_t note_unnamed(std::string_view text, std::string_view oids, known_text&& known);
+    [[nodiscard]] std::uint64_t
+    note_unnamed(std::string_view text, std::string_view oids, known_text&& known);
     // SQL's DEALLOCATE of a statement that the protocol's Parse made: the name is gone then.
     [[nodiscard]] bool deallocates_own(const known_text& what, std::string_view text);
     [[nodiscard]] bool name_unsettled(const protocol::frame_part& part) const;
@@ -143,15 +153,17 @@ private:
         std::uint64_t version = 0;  // of the unnamed statement
         std::shared_ptr<const routing::traits> traits{};
         std::vector<routing::setting_effect> settings{};
-        name_map<statement_ptr> names{};       // that it deallocates
-        std::vector<statement_ptr> copies{};   // on the server, likewise
+        name_map<statement_ptr> names{};      // that it deallocates
+        std::vector<statement_ptr> copies{};  // on the server, likewise
     };
+
     [[nodiscard]] std::uint64_t take_note(note_record&& record);
     [[nodiscard]] static std::vector<routing::setting_effect>
     settings_from_bind(const routing::traits& what, std::string_view text, std::string_view tail);
     void note_parameters();
     [[nodiscard]] std::string_view search_path() const;
-    [[nodiscard]] std::uint64_t effects_of(const known_text& what, std::string_view text, const portal* bound);
+    [[nodiscard]] std::uint64_t
+    effects_of(const known_text& what, std::string_view text, const portal* bound);
     void apply(const note_record& record);
     void undo(const note_record& record);
 
@@ -202,9 +214,10 @@ private:
     bool unit_open_ = false;     // part of a unit has been sent, its Sync has not
     bool body_dropped_ = false;  // the rest of a large message is not sent, as its head was not
     bool skip_query_ = false;    // with skip_to_sync_: only one Query
-    bool skip_to_sync_ = false;  // the proxy reported an error; PostgreSQL would ignore the rest of the unit
-    bool terminated_ = false;    // Terminate, or end of the stream
-    bool broken_ = false;        // hang up without a word
+    bool skip_to_sync_ =
+        false;  // the proxy reported an error; PostgreSQL would ignore the rest of the unit
+    bool terminated_ = false;  // Terminate, or end of the stream
+    bool broken_ = false;      // hang up without a word
     bool stopping_ = false;
     std::optional<failure> fatal_;
     steady_time killed_at_{};
@@ -215,7 +228,7 @@ private:
     std::size_t linked_server_ = routing::no_server;
     std::shared_ptr<const upstream::pool_target> linked_target_;
     settings_ptr linked_overlay_;
-    settings_ptr linked_held_;   // what the session's settings on the server were when it was linked
+    settings_ptr linked_held_;  // what the session's settings on the server were when it was linked
     bool link_prepared_ = false;  // settings are made; the client's messages may go
     routing::pin_reason pinned_ = routing::pin_reason::none;
     std::optional<failure> injected_failure_;
@@ -231,7 +244,7 @@ private:
     std::deque<note_record> notes_;
     std::uint64_t first_note_ = 1;
     std::uint64_t unit_first_note_ = 1;  // notes from here on belong to the unit being sent
-    bool failed_ = false;        // an error since the last ReadyForQuery
+    bool failed_ = false;                // an error since the last ReadyForQuery
     std::vector<std::uint8_t> build_;
 
     routing::session_token token_;
@@ -239,7 +252,7 @@ private:
     bool uses_replicas_ = false;
     bool wrote_ = false;
     bool ran_ddl_ = false;
-    bool began_ = false;         // something that begins a transaction has been sent and not been answered
+    bool began_ = false;  // something that begins a transaction has been sent and not been answered
     const routing::policy* rule_ = nullptr;
     metrics::query_probe* query_probe_ = nullptr;
     metrics::client_probe* client_probe_ = nullptr;

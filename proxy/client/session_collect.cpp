@@ -110,7 +110,10 @@ session::step session::collect() {
             return refuse("invalid frontend message type " + std::to_string(rest[0]));
         }
         // A cutter of its own: the member one counts what is forwarded.
-        frame_cutter peek(protocol::side::frontend, {.whole_text = worker_.config->routing.max_parse_bytes});
+        frame_cutter peek(
+            protocol::side::frontend,
+            {.whole_text = worker_.config->routing.max_parse_bytes}
+        );
         const auto part = peek.next(rest);
         if (part.kind == part_kind::violation) {
             broken_ = true;
@@ -118,7 +121,8 @@ session::step session::collect() {
         }
         // A Bind of moderate size is waited for, so that what runs it and what follows is known.
         if (part.kind == part_kind::incomplete ||
-            (part.kind == part_kind::head && part.type == 'B' && unit_.scanned + part.length <= unit_max)) {
+            (part.kind == part_kind::head && part.type == 'B' &&
+             unit_.scanned + part.length <= unit_max)) {
             return step::read;
         }
         const auto next = note(part);
@@ -143,7 +147,8 @@ session::step session::note(const frame_part& part) {
     case 'd':
     case 'c':
     case 'f':
-        // Inside a unit: what came before goes now, so that it is answered, and the server may begin to copy.
+        // Inside a unit: what came before goes now, so that it is answered, and the server may
+        // begin to copy.
         return unit_.scanned == 0 ? note_outside_unit(part) : cut_unit();
     case 'Q': return note_query(part);
     case 'P': note_parse(part); break;
@@ -179,7 +184,8 @@ session::step session::note(const frame_part& part) {
     return cut_unit();
 }
 
-// What follows is not known yet. Nothing that ran may have to be undone because a write comes behind it.
+// What follows is not known yet. Nothing that ran may have to be undone because a write comes
+// behind it.
 session::step session::cut_unit() {
     unit_.cut = true;
     unit_.write = unit_.write || unit_.executes;
@@ -202,8 +208,8 @@ session::step session::note_outside_unit(const frame_part& part) {
         terminated_ = true;
         return step::finish;
     }
-    // Flush, or copy data outside copy mode, which PostgreSQL ignores; a server that may just be entering the mode must
-    // see them in their order.
+    // Flush, or copy data outside copy mode, which PostgreSQL ignores; a server that may just be
+    // entering the mode must see them in their order.
     const auto real = cutter_.next(input_.view());
     body_dropped_ = !link_;
     if (link_) {
@@ -236,7 +242,8 @@ void session::note_parse(const frame_part& part) {
     if (unit_.known_parses) {
         auto known = worker_.statements.find({parse->text, parse->oids, search_path()});
         unit_.known_parses =
-            known && known->proven && !parse->name.empty() && statements_.find(parse->name) == nullptr &&
+            known && known->proven && !parse->name.empty() &&
+            statements_.find(parse->name) == nullptr &&
             std::none_of(unit_.named.begin(), unit_.named.end(), [&](const auto& other) {
                 return other.first == parse->name;
             });
@@ -278,15 +285,19 @@ session::step session::unit_complete() {
     return step::obtain;
 }
 
-// Nothing but Close of named statements, Flush and Sync; or, where no server is free, also Parse of texts that are known
-// to be good: a driver that prepares while others hold all connections in transactions must not wait for them.
+// Nothing but Close of named statements, Flush and Sync; or, where no server is free, also Parse of
+// texts that are known to be good: a driver that prepares while others hold all connections in
+// transactions must not wait for them.
 void session::answer_alone() {
     constexpr std::array<std::uint8_t, 5> parse_complete{'1', 0, 0, 0, 4};
     constexpr std::array<std::uint8_t, 5> close_complete{'3', 0, 0, 0, 4};
     auto rest = input_.view().first(unit_.scanned);
     std::size_t parses = 0;
     // As in collect(): what was whole there must be whole here.
-    frame_cutter cutter(protocol::side::frontend, {.whole_text = worker_.config->routing.max_parse_bytes});
+    frame_cutter cutter(
+        protocol::side::frontend,
+        {.whole_text = worker_.config->routing.max_parse_bytes}
+    );
     while (!rest.empty()) {
         const auto part = cutter.next(rest);
         if (part.type == 'C') {

@@ -1,5 +1,5 @@
-// What a message of the client changes in its session, kept until the server has answered: then it comes true, or is
-// taken back.
+// What a message of the client changes in its session, kept until the server has answered: then it
+// comes true, or is taken back.
 #include "protocol/frontend.hpp"
 #include "proxy/client/session.hpp"
 #include "routing/lexer.hpp"
@@ -23,9 +23,13 @@ bool changes_session(const routing::traits& what) {
 // Beyond the end of its transaction.
 bool changes_for_good(const routing::traits& what) {
     return what.discards_all || what.deallocates_all ||
-           std::any_of(what.settings.begin(), what.settings.end(), [](const routing::setting_effect& effect) {
-               return effect.action != routing::setting_action::set_local;
-           });
+           std::any_of(
+               what.settings.begin(),
+               what.settings.end(),
+               [](const routing::setting_effect& effect) {
+                   return effect.action != routing::setting_action::set_local;
+               }
+           );
 }
 
 // DEALLOCATE [PREPARE] name. Empty if the name is written in a way that is not looked at.
@@ -33,8 +37,8 @@ std::string deallocated_name(std::string_view text) {
     routing::lexer tokens(text);
     (void)tokens.next();
     auto name = tokens.next();
-    if (const auto behind = tokens.next();
-        behind.kind == routing::token_kind::word || behind.kind == routing::token_kind::quoted_name) {
+    if (const auto behind = tokens.next(); behind.kind == routing::token_kind::word ||
+                                           behind.kind == routing::token_kind::quoted_name) {
         name = behind;
     }
     std::string plain;
@@ -51,7 +55,8 @@ bool controls_transaction(const routing::traits& what) {
     return what.ends_transaction || !what.savepoints.empty();
 }
 
-// Data that the session must see in its later reads. A transaction counts from BEGIN: what follows is not judged.
+// Data that the session must see in its later reads. A transaction counts from BEGIN: what follows
+// is not judged.
 bool may_write_data(const routing::traits& what) {
     switch (what.kind) {
     case routing::statement_kind::set:
@@ -79,7 +84,8 @@ void session::leaves_behind(const known_text& what) {
     const auto& traits = *what.traits;
     wrote_ = wrote_ || may_write_data(traits);
     ran_ddl_ = ran_ddl_ || may_change_catalog(traits);
-    began_ = began_ || traits.begins_transaction || traits.kind == routing::statement_kind::unparsed;
+    began_ =
+        began_ || traits.begins_transaction || traits.kind == routing::statement_kind::unparsed;
     switch (traits.pin) {
     case routing::pin_reason::none: break;
     case routing::pin_reason::unparsed: link_->needs_reset(); break;
@@ -94,11 +100,12 @@ void session::leaves_behind(const known_text& what) {
     }
 }
 
-// The server knows the statement under another name and keeps it for others, so it is asked to do nothing.
+// The server knows the statement under another name and keeps it for others, so it is asked to do
+// nothing.
 bool session::deallocates_own(const known_text& what, std::string_view text) {
     const auto& traits = *what.traits;
-    if (traits.kind != statement_kind::deallocate || traits.statements != 1 || traits.deallocates_all ||
-        link_->status() == transaction_status::failed) {
+    if (traits.kind != statement_kind::deallocate || traits.statements != 1 ||
+        traits.deallocates_all || link_->status() == transaction_status::failed) {
         return false;
     }
     return statements_.erase(deallocated_name(text)) != nullptr;
@@ -109,7 +116,8 @@ std::uint64_t session::take_note(note_record&& record) {
     return first_note_ + notes_.size() - 1;
 }
 
-std::uint64_t session::note_unnamed(std::string_view text, std::string_view oids, known_text&& known) {
+std::uint64_t
+session::note_unnamed(std::string_view text, std::string_view oids, known_text&& known) {
     auto& unnamed = statements_.unnamed;
     unnamed.known = std::move(known);
     unnamed.text.assign(text);
@@ -120,7 +128,8 @@ std::uint64_t session::note_unnamed(std::string_view text, std::string_view oids
     return take_note({.what = note_record::kind::unnamed, .version = unnamed.version});
 }
 
-std::uint64_t session::effects_of(const known_text& what, std::string_view text, const portal* bound) {
+std::uint64_t
+session::effects_of(const known_text& what, std::string_view text, const portal* bound) {
     const auto& traits = *what.traits;
     const bool changes = changes_session(traits);
     const bool at_stake = state_.changed_in_transaction() ||
@@ -130,16 +139,22 @@ std::uint64_t session::effects_of(const known_text& what, std::string_view text,
     if (!changes && !(controls_transaction(traits) && at_stake)) {
         return 0;
     }
-    if ((changes_for_good(traits) || at_stake) && traits.statements > 1 && controls_transaction(traits)) {
+    if ((changes_for_good(traits) || at_stake) && traits.statements > 1 &&
+        controls_transaction(traits)) {
         // Which of several statements came to pass is not told; the server keeps its client.
         link_->needs_reset();
         pin(routing::pin_reason::setting_unknown);
     }
-    note_record record{.what = note_record::kind::effects, .simple = bound == nullptr, .traits = what.traits};
+    note_record record{
+        .what = note_record::kind::effects,
+        .simple = bound == nullptr,
+        .traits = what.traits};
     if (bound != nullptr && !bound->settings.empty()) {
         record.settings = bound->settings;
     } else if (traits.settings_from_text) {
-        record.settings = routing::read_settings(bound != nullptr ? std::string_view(statements_.unnamed.text) : text);
+        record.settings = routing::read_settings(
+            bound != nullptr ? std::string_view(statements_.unnamed.text) : text
+        );
     } else {
         record.settings = traits.settings;
     }
@@ -151,8 +166,11 @@ std::uint64_t session::effects_of(const known_text& what, std::string_view text,
     return take_note(std::move(record));
 }
 
-std::vector<routing::setting_effect>
-session::settings_from_bind(const routing::traits& what, std::string_view text, std::string_view tail) {
+std::vector<routing::setting_effect> session::settings_from_bind(
+    const routing::traits& what,
+    std::string_view text,
+    std::string_view tail
+) {
     auto effects = what.settings_from_text ? routing::read_settings(text) : what.settings;
     for (auto& effect : effects) {
         if (effect.parameter == 0) {
@@ -251,7 +269,11 @@ void session::error_seen(const protocol::backend::response_fields& fields) {
     worker_.probe.error(fields.sqlstate().text(), metrics::error_origin::server);
 }
 
-void session::parameter_changed(std::string_view name, std::string_view value, protocol::bytes_view frame) {
+void session::parameter_changed(
+    std::string_view name,
+    std::string_view value,
+    protocol::bytes_view frame
+) {
     told_ = worker_.parameters.with(told_, name, value);
     note_parameters();
     peer_->write(frame);
@@ -274,8 +296,9 @@ void session::note_parameters() {
         return found == told_->end() ? std::string_view{} : std::string_view(found->second);
     };
     const auto encoding = value("client_encoding");
-    const bool plain = encoding != "SJIS" && encoding != "BIG5" && encoding != "GBK" && encoding != "GB18030" &&
-                       encoding != "UHC" && encoding != "JOHAB" && encoding != "SHIFT_JIS_2004";
+    const bool plain = encoding != "SJIS" && encoding != "BIG5" && encoding != "GBK" &&
+                       encoding != "GB18030" && encoding != "UHC" && encoding != "JOHAB" &&
+                       encoding != "SHIFT_JIS_2004";
     standard_strings_ = plain && value("standard_conforming_strings") != "off";
     application_name_ = value("application_name");
 }

@@ -1,5 +1,5 @@
-// One message of the client on its way to the server: names are translated, what the server lacks is put in front, the
-// ledger is told. Everything else about the bytes stays as it came.
+// One message of the client on its way to the server: names are translated, what the server lacks
+// is put in front, the ledger is told. Everything else about the bytes stays as it came.
 #include "protocol/byte_writer.hpp"
 #include "protocol/frontend.hpp"
 #include "proxy/client/session.hpp"
@@ -74,7 +74,9 @@ void session::forward_simple(const frame_part& part) {
     case 'H':
     case 'd': link_->send_unanswered(part.bytes); break;
     case 'c':
-    case 'f': (void)link_->send({.kind = owed::copy_end, .tag = tag(purpose::client)}, part.bytes); break;
+    case 'f':
+        (void)link_->send({.kind = owed::copy_end, .tag = tag(purpose::client)}, part.bytes);
+        break;
     case 'F':
         wrote_ = true;
         link_->may_be_dirty();
@@ -122,7 +124,9 @@ void session::forward_query(const frame_part& part) {
         return;
     }
     const ledger_entry entry{
-        .kind = owed::query, .tag = tag(note != 0 ? purpose::noted : purpose::client), .note = note};
+        .kind = owed::query,
+        .tag = tag(note != 0 ? purpose::noted : purpose::client),
+        .note = note};
     (void)link_->send(entry, part.bytes);
     unit_sent();
 }
@@ -147,7 +151,8 @@ void session::forward_parse(const frame_part& part) {
             return;
         }
         const auto note = note_unnamed({}, {}, classifier::unknown());
-        (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, part.bytes);
+        (void
+        )link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, part.bytes);
         return;
     }
     const auto parse = frontend::parse::decode(part.body());
@@ -173,7 +178,8 @@ void session::forward_parse(const frame_part& part) {
     (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, part.bytes);
 }
 
-// A name whose Parse belongs to an earlier unit and has not been answered: whether the name is there is not known yet.
+// A name whose Parse belongs to an earlier unit and has not been answered: whether the name is
+// there is not known yet.
 bool session::name_unsettled(const frame_part& part) const {
     if (notes_.empty() || part.kind != part_kind::whole) {
         return false;
@@ -187,14 +193,16 @@ bool session::name_unsettled(const frame_part& part) const {
         name = bind ? bind->statement : std::string_view{};
     } else if (part.type == 'D') {
         const auto describe = frontend::describe::decode(part.body());
-        name = describe && describe->object == frontend::object::statement ? describe->name : std::string_view{};
+        name = describe && describe->object == frontend::object::statement ? describe->name
+                                                                           : std::string_view{};
     }
     if (name.empty()) {
         return false;
     }
     auto number = first_note_;
     return std::any_of(notes_.begin(), notes_.end(), [&](const note_record& note) {
-        return number++ < unit_first_note_ && !note.done && note.what == note_record::kind::parse && note.name == name;
+        return number++ < unit_first_note_ && !note.done && note.what == note_record::kind::parse &&
+               note.name == name;
     });
 }
 
@@ -202,7 +210,10 @@ void session::forward_named_parse(const frame_part& part) {
     const auto parse = *frontend::parse::decode(part.body());
     auto known = next_text(parse.text);
     if (statements_.find(parse.name) != nullptr) {
-        fail_unit(sqlstates::duplicate_statement, "prepared statement \"" + std::string(parse.name) + "\" already exists");
+        fail_unit(
+            sqlstates::duplicate_statement,
+            "prepared statement \"" + std::string(parse.name) + "\" already exists"
+        );
         return;
     }
     const statement_registry::request wanted{parse.text, parse.oids, search_path()};
@@ -212,12 +223,16 @@ void session::forward_named_parse(const frame_part& part) {
     }
     if (!shared) {
         fail_unit(
-            sqlstates::limit_exceeded, "too many prepared statement texts are held; see routing.statement_cache"
+            sqlstates::limit_exceeded,
+            "too many prepared statement texts are held; see routing.statement_cache"
         );
         return;
     }
-    const auto note =
-        take_note({.what = note_record::kind::parse, .name = std::string(parse.name), .traits = shared->traits});
+    const auto note = take_note(
+        {.what = note_record::kind::parse,
+         .name = std::string(parse.name),
+         .traits = shared->traits}
+    );
     statements_.set(parse.name, shared);
     if (link_->statements.use(shared->id)) {
         (void)link_->answer_locally(purpose::parse_complete, note);
@@ -227,7 +242,10 @@ void session::forward_named_parse(const frame_part& part) {
     build_.clear();
     protocol::byte_writer writer(build_);
     frontend::parse{shared->server_name, parse.text, parse.oids}.encode(writer);
-    (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note, .object = shared->id}, build_);
+    (void)link_->send(
+        {.kind = owed::parse, .tag = tag(purpose::noted), .note = note, .object = shared->id},
+        build_
+    );
 }
 
 bool session::ensure_named(const statement_ptr& wanted) {
@@ -251,7 +269,10 @@ bool session::ensure_unnamed() {
     build_.clear();
     protocol::byte_writer writer(build_);
     frontend::parse{{}, unnamed.text, unnamed.oids}.encode(writer);
-    return link_->send({.kind = owed::parse, .to = answer_to::client_if_error, .tag = tag(purpose::replay)}, build_);
+    return link_->send(
+        {.kind = owed::parse, .to = answer_to::client_if_error, .tag = tag(purpose::replay)},
+        build_
+    );
 }
 
 void session::forward_bind(const frame_part& part) {
@@ -272,18 +293,21 @@ void session::forward_bind(const frame_part& part) {
     } else if (pinned_ == routing::pin_reason::none) {
         body_dropped_ = part.kind == part_kind::head;
         fail_unit(
-            sqlstates::invalid_statement_name, "prepared statement \"" + std::string(head->statement) + "\" does not exist"
+            sqlstates::invalid_statement_name,
+            "prepared statement \"" + std::string(head->statement) + "\" does not exist"
         );
         return;
     }
     auto& bound = statements_.bind(head->portal);
-    bound.known = named ? known_text{named->shape, named->traits, named->asked}
-                        : head->statement.empty() ? statements_.unnamed.known : classifier::unknown();
+    bound.known = named                     ? known_text{named->shape, named->traits, named->asked}
+                  : head->statement.empty() ? statements_.unnamed.known
+                                            : classifier::unknown();
     bound.settings.clear();
     bound.deallocates = head->statement.empty() && statements_.unnamed.deallocates;
     if (!bound.known.traits->settings.empty() && part.kind == part_kind::whole) {
         bound.settings = settings_from_bind(
-            *bound.known.traits, named ? named->text : statements_.unnamed.text,
+            *bound.known.traits,
+            named ? named->text : statements_.unnamed.text,
             protocol::as_text(part.body().subspan(head->size))
         );
     }
@@ -329,7 +353,8 @@ void session::forward_describe(const frame_part& part) {
             return;
         }
         fail_unit(
-            sqlstates::invalid_statement_name, "prepared statement \"" + std::string(describe->name) + "\" does not exist"
+            sqlstates::invalid_statement_name,
+            "prepared statement \"" + std::string(describe->name) + "\" does not exist"
         );
         return;
     }
@@ -358,7 +383,10 @@ void session::forward_execute(const frame_part& part) {
         note = effects_of(bound->known, {}, bound);
     }
     (void)link_->send(
-        {.kind = owed::execute, .tag = tag(note != 0 ? purpose::noted : purpose::client), .note = note}, part.bytes
+        {.kind = owed::execute,
+         .tag = tag(note != 0 ? purpose::noted : purpose::client),
+         .note = note},
+        part.bytes
     );
 }
 
@@ -384,7 +412,9 @@ void session::forward_close(const frame_part& part) {
         return;
     }
     const auto note = take_note(
-        {.what = note_record::kind::close, .name = std::string(close->name), .previous = std::move(previous)}
+        {.what = note_record::kind::close,
+         .name = std::string(close->name),
+         .previous = std::move(previous)}
     );
     (void)link_->answer_locally(purpose::close_complete, note);
 }

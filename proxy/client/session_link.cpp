@@ -4,6 +4,7 @@
 #include "proxy/client_error.hpp"
 
 #include <boost/asio/steady_timer.hpp>
+
 #include <spdlog/spdlog.h>
 
 #include <utility>
@@ -41,7 +42,8 @@ bool session::obtain_at_once() {
     if (chosen.kind != route_kind::server) {
         return false;
     }
-    auto& pool = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_);
+    auto& pool =
+        worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_);
     const auto wanted = worker_.settings.overlaid(state_.wanted(), overlay_of(chosen));
     auto taken = pool.try_take(id_, wanted);
     if (!taken) {
@@ -66,7 +68,9 @@ void session::link_to(upstream::connection_ptr which, const routing::route& chos
     link_ = std::move(which);
     link_->attach(*this);
     linked_server_ = chosen.server;
-    linked_target_ = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_).target();
+    linked_target_ =
+        worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_)
+            .target();
     linked_overlay_ = overlay_of(chosen);
     link_prepared_ = false;
     worker_.in_flight(*route_to_.cluster, chosen.server, +1);
@@ -102,7 +106,8 @@ void session::match_parameters() {
 
 asio::awaitable<void> session::obtain() {
     input_.keep();
-    // An earlier unit is still being answered by a server that may not have this one: its client's order is kept.
+    // An earlier unit is still being answered by a server that may not have this one: its client's
+    // order is kept.
     while (link_ && link_prepared_) {
         co_await wake_.wait();
         if (fatal_ || broken_ || forwarding()) {
@@ -128,7 +133,8 @@ asio::awaitable<void> session::obtain() {
             done = obtained::retry;
             continue;
         }
-        if (done == obtained::linked && canceled_) {  // meant for the client's own statement, which has not been sent
+        if (done == obtained::linked &&
+            canceled_) {  // meant for the client's own statement, which has not been sent
             unit_decided_ = false;
             let_go();
             fail_collected({errc::canceled_in_queue, {}, std::nullopt});
@@ -177,7 +183,8 @@ asio::awaitable<session::obtained> session::try_obtain(failure& why) {
 }
 
 asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen) {
-    auto& pool = worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_);
+    auto& pool =
+        worker_.pool_of(*route_to_.cluster, chosen.server, route_to_.server_database, user_);
     const auto wanted = worker_.settings.overlaid(state_.wanted(), overlay_of(chosen));
     const auto config = worker_.config;
     bool waited = false;
@@ -201,7 +208,8 @@ asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen
         }
         const bool ended = fatal_ || broken_;
         // After a reload neither the server's number nor the rule of the choice is what it was.
-        if (ended || worker_.config != config || (waited && !routing::still_serves(chosen, question()))) {
+        if (ended || worker_.config != config ||
+            (waited && !routing::still_serves(chosen, question()))) {
             granted->attach(*this);
             granted->release();
             co_return ended ? obtained::failed : obtained::retry_at_once;
@@ -216,7 +224,8 @@ asio::awaitable<session::obtained> session::take_from_pool(routing::route chosen
     if (worker_.config != config && waiter_.failed->code != errc::canceled_in_queue) {
         co_return obtained::retry_at_once;
     }
-    if (waiter_.failed->code == errc::server_unavailable || waiter_.failed->code == errc::server_lost || is_starting(*waiter_.failed)) {
+    if (waiter_.failed->code == errc::server_unavailable ||
+        waiter_.failed->code == errc::server_lost || is_starting(*waiter_.failed)) {
         worker_.server_failed(*route_to_.cluster, chosen.server);
         co_return obtained::retry;
     }
@@ -252,8 +261,10 @@ asio::awaitable<session::obtained> session::prepare_link() {
         if (injected_failure_) {
             const auto why = *injected_failure_;
             let_go();
-            // A time limit that the client before has left behind, for instance: another connection may do.
-            const bool canceled = why.diagnostic && why.diagnostic->code == protocol::sqlstates::query_canceled;
+            // A time limit that the client before has left behind, for instance: another connection
+            // may do.
+            const bool canceled =
+                why.diagnostic && why.diagnostic->code == protocol::sqlstates::query_canceled;
             if (canceled && ++settings_canceled_ <= settings_attempts) {
                 co_return obtained::retry_at_once;
             }
@@ -311,7 +322,8 @@ void session::fail_collected(const failure& why) {
         return;
     }
     tell(client_error(why));
-    // The whole unit fails: a Query at once, an extended one up to its Sync, which is answered in its turn.
+    // The whole unit fails: a Query at once, an extended one up to its Sync, which is answered in
+    // its turn.
     const auto view = input_.view();
     skip_to_sync_ = true;
     skip_query_ = !view.empty() && (view[0] == 'Q' || view[0] == 'F');

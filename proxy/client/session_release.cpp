@@ -1,7 +1,7 @@
 // What comes back from the server connection, and giving it back.
 #include "protocol/byte_writer.hpp"
-#include "proxy/client/session.hpp"
 #include "proxy/cancel.hpp"
+#include "proxy/client/session.hpp"
 #include "proxy/client_error.hpp"
 
 #include <algorithm>
@@ -21,7 +21,10 @@ void session::ready(transaction_status status) {
     if (status == transaction_status::idle) {
         statements_.transaction_ended();
         if (std::exchange(ran_ddl_, false) && worker_.shared.refresh_catalog) {
-            worker_.shared.refresh_catalog(route_to_.cluster->config->name, route_to_.server_database);
+            worker_.shared.refresh_catalog(
+                route_to_.cluster->config->name,
+                route_to_.server_database
+            );
         }
         if (client_probe_ != nullptr) {
             client_probe_->transaction_ended();
@@ -76,7 +79,8 @@ void session::abandon_link(bool cut) {
     if (!left->owes().empty()) {
         cancel_on_server(worker_, left, linked_target_, {});
     }
-    // Settings that it made, or may have made by what is not answered yet, must not meet the next client.
+    // Settings that it made, or may have made by what is not answered yet, must not meet the next
+    // client.
     const bool unsettled = std::any_of(notes_.begin(), notes_.end(), [](const note_record& note) {
         return note.what == note_record::kind::effects && !note.done;
     });
@@ -100,8 +104,9 @@ void session::forget_token() {
     token_.state = routing::session_token::status::unknown;
 }
 
-// Reads stay on the primary until the position of the session's writes is known there: after the first replica read of a
-// session that had written before, after a lost probe, after a change of the primary. Asked for once, behind such a read.
+// Reads stay on the primary until the position of the session's writes is known there: after the
+// first replica read of a session that had written before, after a lost probe, after a change of
+// the primary. Asked for once, behind such a read.
 bool session::lacks_token() const {
     const auto& token = token_probe_ ? token_probe_->token : token_;
     switch (token.state) {
@@ -114,7 +119,8 @@ bool session::lacks_token() const {
 
 void session::note_own_write(upstream::connection& left) {
     if (!uses_replicas_) {
-        // Nobody has asked for anything but the primary so far; if somebody does, that read is the primary's too.
+        // Nobody has asked for anything but the primary so far; if somebody does, that read is the
+        // primary's too.
         forget_token();
         left.release();
         return;
@@ -138,7 +144,8 @@ void session::lost(const failure& why) {
     const auto& gone = link_;
     const auto owed = gone->owes().ready_owed();
     // A transaction that was begun and not answered counts: the rest of it must not run on its own.
-    const bool in_transaction = std::exchange(began_, false) || gone->status() != transaction_status::idle;
+    const bool in_transaction =
+        std::exchange(began_, false) || gone->status() != transaction_status::idle;
     const bool injected = injected_under_way_;
     const bool skipping = gone->owes().skipping();
     worker_.in_flight(*route_to_.cluster, linked_server_, -1);

@@ -25,22 +25,29 @@ metrics::query_kind kind_of(const routing::traits& what) {
 
 // A function of a user's that is not listed as safe, or one newer than the catalog.
 bool names_user_function(
-    const routing::traits& what, const routing::catalog& known, const routing::function_list& safe
+    const routing::traits& what,
+    const routing::catalog& known,
+    const routing::function_list& safe
 ) {
-    return std::any_of(what.functions.begin(), what.functions.end(), [&](const routing::function_name& wanted) {
-        const auto found = known.functions.find(wanted.name);
-        if (found == known.functions.end()) {
-            return true;
+    return std::any_of(
+        what.functions.begin(),
+        what.functions.end(),
+        [&](const routing::function_name& wanted) {
+            const auto found = known.functions.find(wanted.name);
+            if (found == known.functions.end()) {
+                return true;
+            }
+            const auto may_be = [&](const routing::catalog_function& f) {
+                return wanted.schema.empty() || wanted.schema == f.schema;
+            };
+            const auto& all = found->second;
+            return std::none_of(all.begin(), all.end(), may_be) ||
+                   std::any_of(all.begin(), all.end(), [&](const routing::catalog_function& f) {
+                       return may_be(f) && f.from == routing::origin::user &&
+                              !safe.contains(f.schema, f.name);
+                   });
         }
-        const auto may_be = [&](const routing::catalog_function& f) {
-            return wanted.schema.empty() || wanted.schema == f.schema;
-        };
-        const auto& all = found->second;
-        return std::none_of(all.begin(), all.end(), may_be) ||
-               std::any_of(all.begin(), all.end(), [&](const routing::catalog_function& f) {
-                   return may_be(f) && f.from == routing::origin::user && !safe.contains(f.schema, f.name);
-               });
-    });
+    );
 }
 
 }  // namespace
@@ -50,9 +57,10 @@ routing::route_request session::question() {
     auto& cluster = *route_to_.cluster;
     const bool must_write = unit_.write || unit_.several || unit_.decisive == nullptr ||
                             pinned_ != routing::pin_reason::none;
-    const auto& text = must_write && !(unit_.decisive != nullptr && !unit_.decisive->traits->replica_by_syntax())
-                           ? nothing
-                           : *unit_.decisive;
+    const auto& text =
+        must_write && !(unit_.decisive != nullptr && !unit_.decisive->traits->replica_by_syntax())
+            ? nothing
+            : *unit_.decisive;
     auto judged = routing::judgement_reason::safe;
     if (text.traits->replica_by_syntax()) {
         judged = judgement_of(text).reason;
@@ -80,9 +88,10 @@ routing::route session::decide() {
 // What a log-in needs a server for, the primary can tell; without one a replica can.
 void session::ask_any_server() {
     const auto& known = *route_to_.cluster->topology;
-    const bool replicas = std::any_of(known.servers.begin(), known.servers.end(), [](const auto& server) {
-        return server.weight > 0;
-    });
+    const bool replicas =
+        std::any_of(known.servers.begin(), known.servers.end(), [](const auto& server) {
+            return server.weight > 0;
+        });
     unit_.needs_server = true;
     if (known.primary != routing::no_server || !replicas) {
         unit_.write = true;
@@ -90,7 +99,8 @@ void session::ask_any_server() {
     }
     auto question = classify("SELECT 1");
     question.asked = {
-        config::consistency{config::consistency_level::eventual, {}}, config::targets::replicas_then_primary};
+        config::consistency{config::consistency_level::eventual, {}},
+        config::targets::replicas_then_primary};
     unit_.runs(question);
 }
 
@@ -114,7 +124,8 @@ bool session::ran_user_function(const known_text& what) {
     case reason::not_replicated:
     case reason::sequence: {
         // The first objection has ended the look at what else is named.
-        const auto& known = worker_.catalog_of(*route_to_.cluster, route_to_.server_database).catalog;
+        const auto& known =
+            worker_.catalog_of(*route_to_.cluster, route_to_.server_database).catalog;
         return names_user_function(traits, *known, *worker_.safe_functions);
     }
     default: return true;  // a user's code, or an object newer than the catalog
@@ -125,7 +136,8 @@ bool session::link_fits(const routing::route& wanted) const {
     if (wanted.kind != route_kind::server || linked_server_ == routing::no_server) {
         return false;
     }
-    // What may run on a replica may run on the primary too, behind the client's earlier statements there.
+    // What may run on a replica may run on the primary too, behind the client's earlier statements
+    // there.
     const auto& topology = *route_to_.cluster->topology;
     const bool on_primary = linked_server_ == topology.primary;
     return (linked_server_ == wanted.server || on_primary) && overlay_of(wanted) == linked_overlay_;
@@ -144,7 +156,8 @@ void session::take_route(const routing::route& chosen) {
     query_probe_ = &worker_.query_probe(*route_to_.cluster, chosen);
     // A function may write as well; of several statements in one unit none was judged alone.
     wrote_ = wrote_ || unit_.several || chosen.reason == routing::route_reason::function;
-    uses_replicas_ = uses_replicas_ || chosen.consistency.level != config::consistency_level::strong;
+    uses_replicas_ =
+        uses_replicas_ || chosen.consistency.level != config::consistency_level::strong;
 }
 
 }  // namespace weir::proxy::client

@@ -43,8 +43,9 @@ void session_state::reset(std::string_view name) {
         now_.wanted = intern_->without(now_.wanted, "role");
     }
     if (startup_) {
-        const auto given =
-            std::find_if(startup_->begin(), startup_->end(), [&](const setting& s) { return s.name == name; });
+        const auto given = std::find_if(startup_->begin(), startup_->end(), [&](const setting& s) {
+            return s.name == name;
+        });
         if (given != startup_->end()) {
             now_.wanted = intern_->with(now_.wanted, setting(*given));
         }

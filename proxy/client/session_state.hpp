@@ -1,6 +1,7 @@
-// The settings of one session, with PostgreSQL's transaction rules: what a transaction set is undone by its ROLLBACK,
-// what was set behind a savepoint by ROLLBACK TO it. Two lists are kept: what the client wants, and what its server
-// holds while it is linked; they differ after RESET of something the client gave when it connected. Pure; one thread.
+// The settings of one session, with PostgreSQL's transaction rules: what a transaction set is
+// undone by its ROLLBACK, what was set behind a savepoint by ROLLBACK TO it. Two lists are kept:
+// what the client wants, and what its server holds while it is linked; they differ after RESET of
+// something the client gave when it connected. Pure; one thread.
 #pragma once
 
 #include "protocol/backend.hpp"
@@ -20,18 +21,33 @@ public:
 
     // Settings of the start-up packet: what RESET goes back to.
     void start(settings_ptr startup);
+
     // A server that holds exactly wanted() has been linked.
-    void linked() { now_.held = now_.wanted; base_ = now_; }
+    void linked() {
+        now_.held = now_.wanted;
+        base_ = now_;
+    }
 
     [[nodiscard]] const settings_ptr& wanted() const noexcept { return now_.wanted; }
+
     [[nodiscard]] const settings_ptr& held() const noexcept { return now_.held; }
 
     // A statement with these effects succeeded.
     void apply(const std::vector<routing::setting_effect>& effects);
     void discard_all();
-    void commit() { base_ = now_; savepoints_.clear(); }
-    void rollback() { now_ = base_; savepoints_.clear(); }
+
+    void commit() {
+        base_ = now_;
+        savepoints_.clear();
+    }
+
+    void rollback() {
+        now_ = base_;
+        savepoints_.clear();
+    }
+
     void savepoint(std::string_view name) { savepoints_.emplace_back(std::string(name), now_); }
+
     void rollback_to(std::string_view name);
     void release(std::string_view name);
     // ReadyForQuery. `failed`: an error came since the last one.

@@ -1,5 +1,5 @@
-// A client's own names for prepared statements and portals, the unnamed ones included. Changed when a message is sent;
-// undo records take back what an error made undone. Pure; one thread.
+// A client's own names for prepared statements and portals, the unnamed ones included. Changed when
+// a message is sent; undo records take back what an error made undone. Pure; one thread.
 #pragma once
 
 #include "proxy/statement.hpp"
@@ -30,11 +30,13 @@ struct unnamed_statement {
     std::string text;
     std::string oids;
     known_text known;
-    bool deallocates = false;  // DEALLOCATE of a name of the client's own; the server has an empty text in its place
+    bool deallocates = false;  // DEALLOCATE of a name of the client's own; the server has an empty
+                               // text in its place
 };
 
 struct text_hash {
     using is_transparent = void;
+
     [[nodiscard]] std::size_t operator()(std::string_view text) const noexcept {
         return std::hash<std::string_view>{}(text);
     }
@@ -57,7 +59,9 @@ public:
         return found == named_.end() ? nullptr : &found->second;
     }
 
-    void set(std::string_view name, statement_ptr what) { named_.insert_or_assign(std::string(name), std::move(what)); }
+    void set(std::string_view name, statement_ptr what) {
+        named_.insert_or_assign(std::string(name), std::move(what));
+    }
 
     // What was there.
     statement_ptr erase(std::string_view name) {
@@ -72,7 +76,10 @@ public:
 
     // All named ones, which are gone from here then; and back, unless the name has been used again.
     [[nodiscard]] name_map<statement_ptr> take_names() { return std::exchange(named_, {}); }
-    void put_back(const name_map<statement_ptr>& names) { named_.insert(names.begin(), names.end()); }
+
+    void put_back(const name_map<statement_ptr>& names) {
+        named_.insert(names.begin(), names.end());
+    }
 
     void drop_unnamed() {
         unnamed.version = 0;

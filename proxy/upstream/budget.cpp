@@ -25,10 +25,14 @@ void budget::detach(unsigned worker) {
 std::uint32_t budget::better_claims(const share& mine) const noexcept {
     // Whoever does not wait yet comes last.
     const auto turn = mine.waiting != 0 ? mine.turn : std::numeric_limits<std::uint64_t>::max();
-    return static_cast<std::uint32_t>(std::count_if(shares_.begin(), shares_.end(), [&](const share& other) {
-        return &other != &mine && other.waiting != 0 &&
-               (other.held < mine.held || (other.held == mine.held && other.turn < turn));
-    }));
+    return static_cast<std::uint32_t>(std::count_if(
+        shares_.begin(),
+        shares_.end(),
+        [&](const share& other) {
+            return &other != &mine && other.waiting != 0 &&
+                   (other.held < mine.held || (other.held == mine.held && other.turn < turn));
+        }
+    ));
 }
 
 void budget::poke_waiting() const {
@@ -61,7 +65,8 @@ bool budget::take(unsigned worker) {
     mine.fresh = true;
     used_.fetch_add(1, std::memory_order_relaxed);
     // This slot is for one of those who wait here.
-    const auto waits = waiting_workers_.load(std::memory_order_relaxed) - (mine.waiting == 1 ? 1U : 0U);
+    const auto waits =
+        waiting_workers_.load(std::memory_order_relaxed) - (mine.waiting == 1 ? 1U : 0U);
     if (used() == limit() && waits != 0) {
         poke_others(worker);  // from now on only an idle connection helps those who wait
     }
@@ -111,7 +116,8 @@ bool budget::should_yield(unsigned worker, bool has_waiters) noexcept {
     if (used() < limit() + returning_) {
         return false;  // they can open one of their own, or will in a moment
     }
-    const auto fair = std::max<std::uint32_t>(1, limit() / static_cast<std::uint32_t>(shares_.size()));
+    const auto fair =
+        std::max<std::uint32_t>(1, limit() / static_cast<std::uint32_t>(shares_.size()));
     auto& mine = shares_[worker];
     if (std::exchange(mine.fresh, false) && has_waiters) {
         return false;

@@ -1,5 +1,6 @@
-// How many connections one pool may have over all workers, and who gets the next one. Shared by the workers' pools;
-// every member may be called from any thread. What a worker hands on is a slot, never a connection.
+// How many connections one pool may have over all workers, and who gets the next one. Shared by the
+// workers' pools; every member may be called from any thread. What a worker hands on is a slot,
+// never a connection.
 #pragma once
 
 #include <atomic>
@@ -18,23 +19,30 @@ public:
     void attach(unsigned worker, std::function<void()> poke);
     void detach(unsigned worker);
 
-    // A slot for one more connection, if there is one that no other worker has a better claim to: one that waits, and
-    // holds less or was served longer ago.
+    // A slot for one more connection, if there is one that no other worker has a better claim to:
+    // one that waits, and holds less or was served longer ago.
     [[nodiscard]] bool take(unsigned worker);
     void give_back(unsigned worker);
-    // The same in two steps, for a connection that takes its time to close: it is no longer the worker's, but counts
-    // until the server has nothing of it any more.
+    // The same in two steps, for a connection that takes its time to close: it is no longer the
+    // worker's, but counts until the server has nothing of it any more.
     void begin_return(unsigned worker);
     void end_return();
-    // How many clients wait on this worker; others with idle connections are poked when there are some.
+    // How many clients wait on this worker; others with idle connections are poked when there are
+    // some.
     void waiting(unsigned worker, std::uint32_t clients);
 
-    // A worker about to reuse a connection, or to use a new one: should it close it instead, because another worker
-    // waits and has less than its share? Every slot serves somebody before.
+    // A worker about to reuse a connection, or to use a new one: should it close it instead,
+    // because another worker waits and has less than its share? Every slot serves somebody before.
     [[nodiscard]] bool should_yield(unsigned worker, bool has_waiters) noexcept;
 
-    [[nodiscard]] std::uint32_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint32_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint32_t used() const noexcept {
+        return used_.load(std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] std::uint32_t limit() const noexcept {
+        return limit_.load(std::memory_order_relaxed);
+    }
+
     void set_limit(std::uint32_t limit) noexcept { limit_.store(limit, std::memory_order_relaxed); }
 
 private:

@@ -1,5 +1,5 @@
-// How a server connection speaks to the client it serves. Implemented by client/session; all calls come on the
-// worker's thread, from the connection's own reader.
+// How a server connection speaks to the client it serves. Implemented by client/session; all calls
+// come on the worker's thread, from the connection's own reader.
 #pragma once
 
 #include "protocol/backend.hpp"
@@ -17,8 +17,8 @@ class stream;
 
 namespace weir::proxy::upstream {
 
-// What a ledger entry is for (ledger_entry::tag). A Parse or Close with an `object` also keeps the connection's statement
-// set true, whoever sent it.
+// What a ledger entry is for (ledger_entry::tag). A Parse or Close with an `object` also keeps the
+// connection's statement set true, whoever sent it.
 enum class purpose : std::uint16_t {
     client,          // a message of the client with nothing more to settle
     noted,           // one whose outcome the client wants to know; note: its number
@@ -29,7 +29,8 @@ enum class purpose : std::uint16_t {
     own_error,       // local or replaced answer; note: number of the text
     parse_complete,  // local answers
     close_complete,
-    deallocate,  // an empty statement in the place of DEALLOCATE; the client is told that it was one
+    deallocate,  // an empty statement in the place of DEALLOCATE; the client is told that it was
+                 // one
 };
 
 [[nodiscard]] constexpr std::uint16_t tag(purpose what) noexcept {
@@ -48,8 +49,13 @@ public:
     enum class outcome : std::uint8_t { answered, failed, dropped };
     virtual void settled(std::uint64_t note, outcome how, protocol::bytes_view frame) = 0;
     // A ParameterStatus that the client caused has been recorded and is to be passed on.
-    virtual void parameter_changed(std::string_view name, std::string_view value, protocol::bytes_view frame) = 0;
-    // ReadyForQuery has been delivered; the ledger tells whether more is owed. The client may leave now.
+    virtual void parameter_changed(
+        std::string_view name,
+        std::string_view value,
+        protocol::bytes_view frame
+    ) = 0;
+    // ReadyForQuery has been delivered; the ledger tells whether more is owed. The client may leave
+    // now.
     virtual void ready(protocol::backend::transaction_status status) = 0;
     // An injected exchange (settings, check) is over; null: it went well.
     virtual void injected_done(const failure* why) = 0;

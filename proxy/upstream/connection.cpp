@@ -6,6 +6,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+
 #include <spdlog/spdlog.h>
 
 #include <array>
@@ -25,8 +26,8 @@ using protocol::backend::transaction_status;
 
 constexpr std::array<std::uint8_t, 5> parse_complete{'1', 0, 0, 0, 4};
 constexpr std::array<std::uint8_t, 5> close_complete{'3', 0, 0, 0, 4};
-constexpr std::array<std::uint8_t, 16> deallocated{
-    'C', 0, 0, 0, 15, 'D', 'E', 'A', 'L', 'L', 'O', 'C', 'A', 'T', 'E', 0};
+constexpr std::array<std::uint8_t, 16>
+    deallocated{'C', 0, 0, 0, 15, 'D', 'E', 'A', 'L', 'L', 'O', 'C', 'A', 'T', 'E', 0};
 
 constexpr purpose purpose_of(const ledger_entry& entry) {
     return static_cast<purpose>(entry.tag);
@@ -34,11 +35,14 @@ constexpr purpose purpose_of(const ledger_entry& entry) {
 
 [[maybe_unused]] bool may_follow(connection_state from, connection_state to) {
     switch (from) {
-    case connection_state::logging_in: return to == connection_state::idle || to == connection_state::closed;
+    case connection_state::logging_in:
+        return to == connection_state::idle || to == connection_state::closed;
     case connection_state::idle:
     case connection_state::cleaning:
-        return to == connection_state::linked || to == connection_state::idle || to == connection_state::closed;
-    case connection_state::linked: return to != connection_state::logging_in && to != connection_state::linked;
+        return to == connection_state::linked || to == connection_state::idle ||
+               to == connection_state::closed;
+    case connection_state::linked:
+        return to != connection_state::logging_in && to != connection_state::linked;
     case connection_state::closed: return false;
     }
     return false;
@@ -58,10 +62,15 @@ const char* to_string(connection_state state) noexcept {
 }
 
 connection::connection(
-    worker_context& worker, connection_owner& owner, std::shared_ptr<weir::proxy::stream> stream,
+    worker_context& worker,
+    connection_owner& owner,
+    std::shared_ptr<weir::proxy::stream> stream,
     std::size_t max_statements
 )
-    : statements(max_statements), worker_(worker), owner_(&owner), stream_(std::move(stream)),
+    : statements(max_statements),
+      worker_(worker),
+      owner_(&owner),
+      stream_(std::move(stream)),
       input_(worker.scratch) {
     stream_->count_in(worker.probe, metrics::direction::from_server, metrics::direction::to_server);
 }
@@ -149,7 +158,8 @@ bool connection::on_part(const protocol::frame_part& part) {
     case 'D':
     case 'd':
         // Rows are most of the traffic: they end nothing, so the front alone decides.
-        if (!ledger_.empty() && (ledger_.front().kind == owed::execute || ledger_.front().kind == owed::query)) {
+        if (!ledger_.empty() &&
+            (ledger_.front().kind == owed::execute || ledger_.front().kind == owed::query)) {
             forward_body_ = ledger_.front().to == answer_to::client && client_ != nullptr;
             if (forward_body_) {
                 forward(part.bytes);
@@ -177,7 +187,8 @@ bool connection::on_message(const protocol::frame_part& part) {
     forward_body_ = outcome.what == verdict::forward && client_ != nullptr;
     switch (outcome.what) {
     case verdict::forward:
-        if (client_ != nullptr && part.type == 'I' && purpose_of(outcome.entry) == purpose::deallocate) {
+        if (client_ != nullptr && part.type == 'I' &&
+            purpose_of(outcome.entry) == purpose::deallocate) {
             deliver_run();
             client_->deliver(deallocated);
         } else if (client_ != nullptr) {
@@ -193,7 +204,11 @@ bool connection::on_message(const protocol::frame_part& part) {
         break;
     case verdict::violation:
         deliver_run();
-        close({errc::server_protocol, who.server + " sent message '" + static_cast<char>(part.type) + "' unasked", {}});
+        close(
+            {errc::server_protocol,
+             who.server + " sent message '" + static_cast<char>(part.type) + "' unasked",
+             {}}
+        );
         return false;
     }
     if (outcome.completed) {
@@ -222,12 +237,16 @@ bool connection::on_error(const protocol::frame_part& part) {
         return false;
     }
     if (fields->is_fatal()) {
-        // The end of the connection follows. A client whose statement runs sees the server's own words.
+        // The end of the connection follows. A client whose statement runs sees the server's own
+        // words.
         deliver_run();
         failure why = lost_because(fields->message());
         why.diagnostic = protocol::diagnostic{
-            protocol::severity::error, fields->sqlstate(), std::string(fields->message()),
-            std::string(fields->detail()), std::string(fields->hint())};
+            protocol::severity::error,
+            fields->sqlstate(),
+            std::string(fields->message()),
+            std::string(fields->detail()),
+            std::string(fields->hint())};
         close(why);
         return false;
     }
@@ -241,8 +260,11 @@ bool connection::on_error(const protocol::frame_part& part) {
         injected_failed_ = true;
         injected_failure_ = {errc::server_refused, who.server, std::nullopt};
         injected_failure_.diagnostic = protocol::diagnostic{
-            protocol::severity::error, fields->sqlstate(), std::string(fields->message()),
-            std::string(fields->detail()), std::string(fields->hint())};
+            protocol::severity::error,
+            fields->sqlstate(),
+            std::string(fields->message()),
+            std::string(fields->detail()),
+            std::string(fields->hint())};
     } else if (client_ != nullptr) {
         client_->error_seen(*fields);
     }
@@ -256,7 +278,8 @@ bool connection::on_error(const protocol::frame_part& part) {
 }
 
 void connection::on_parameter(bytes_view frame) {
-    const auto status = protocol::backend::parameter_status::decode(frame.subspan(protocol::header_size));
+    const auto status =
+        protocol::backend::parameter_status::decode(frame.subspan(protocol::header_size));
     if (!status) {
         return;
     }
@@ -272,7 +295,8 @@ void connection::on_parameter(bytes_view frame) {
 }
 
 void connection::on_ready(bytes_view frame) {
-    const auto ready = protocol::backend::ready_for_query::decode(frame.subspan(protocol::header_size));
+    const auto ready =
+        protocol::backend::ready_for_query::decode(frame.subspan(protocol::header_size));
     status_ = ready ? ready->status : transaction_status::failed;
     deliver_run();
     deliver_locals();
@@ -357,7 +381,8 @@ void connection::settle(const ledger_entry& entry, client_link::outcome how, byt
         }
         break;
     case purpose::clean_up:
-        if (how == client_link::outcome::answered && (entry.kind == owed::query || entry.kind == owed::sync)) {
+        if (how == client_link::outcome::answered &&
+            (entry.kind == owed::query || entry.kind == owed::sync)) {
             clean_up_over(std::exchange(injected_failed_, false));
         }
         break;

@@ -1,4 +1,5 @@
-// What a session, a pool or the janitor asks of a connection; what the server says is in connection.cpp.
+// What a session, a pool or the janitor asks of a connection; what the server says is in
+// connection.cpp.
 #include "protocol/byte_writer.hpp"
 #include "protocol/frontend.hpp"
 #include "proxy/upstream/connection.hpp"
@@ -22,7 +23,8 @@ using protocol::owed;
 using protocol::backend::transaction_status;
 namespace frontend = protocol::frontend;
 
-// DISCARD ALL without DEALLOCATE ALL, as one Query: the prepared statements are the proxy's own and stay.
+// DISCARD ALL without DEALLOCATE ALL, as one Query: the prepared statements are the proxy's own and
+// stay.
 constexpr std::string_view put_back =
     "SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; UNLISTEN *; "
     "SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
@@ -131,12 +133,15 @@ void connection::abandon(bool unit_open, bool cut) {
     scratch_out_.clear();
     protocol::byte_writer writer(scratch_out_);
     if (copying) {
-        (void)ledger_.push({.kind = owed::copy_end, .to = answer_to::nobody, .tag = tag(purpose::clean_up)});
+        (void)ledger_.push(
+            {.kind = owed::copy_end, .to = answer_to::nobody, .tag = tag(purpose::clean_up)}
+        );
         frontend::copy_fail{"the client has gone"}.encode(writer);
     }
     if (unit_open || extended_copy || ledger_.skipping()) {
         clean_step_ = clean_step::unit;
-        (void)ledger_.push({.kind = owed::sync, .to = answer_to::nobody, .tag = tag(purpose::clean_up)});
+        (void
+        )ledger_.push({.kind = owed::sync, .to = answer_to::nobody, .tag = tag(purpose::clean_up)});
         frontend::encode_empty(writer, frontend::kind::sync);
     }
     if (!scratch_out_.empty()) {
@@ -227,7 +232,9 @@ void connection::say_goodbye(std::function<void()> gone) {
     stream_->write(scratch_out_);
     flush();
     const auto limit = std::make_shared<asio::steady_timer>(worker_.io, goodbye_limit);
-    limit->async_wait([self = shared_from_this(), limit](const error_code& /*ec*/) { self->stream_->close(); });
+    limit->async_wait([self = shared_from_this(), limit](const error_code& /*ec*/) {
+        self->stream_->close();
+    });
 }
 
 failure connection::lost_because(std::string_view why) const {
@@ -255,16 +262,21 @@ bool connection::answer_locally(purpose what, std::uint64_t note) {
 void connection::fail_unit(std::vector<std::uint8_t>&& error_response) {
     const auto number = next_own_error_++;
     const ledger_entry entry{
-        .kind = owed::bind, .to = answer_to::replace, .tag = tag(purpose::own_error), .note = number};
+        .kind = owed::bind,
+        .to = answer_to::replace,
+        .tag = tag(purpose::own_error),
+        .note = number};
     if (!ledger_.push(entry)) {
         return;
     }
     own_errors_[number] = std::move(error_response);
     scratch_out_.clear();
     protocol::byte_writer writer(scratch_out_);
-    frontend::bind{.portal = {}, .statement = no_such_statement, .tail = std::string_view("\0\0\0\0\0\0", 6)}.encode(
-        writer
-    );
+    frontend::bind{
+        .portal = {},
+        .statement = no_such_statement,
+        .tail = std::string_view("\0\0\0\0\0\0", 6)}
+        .encode(writer);
     stream_->write(scratch_out_);
 }
 
@@ -304,7 +316,8 @@ void connection::check() {
     scratch_out_.clear();
     protocol::byte_writer writer(scratch_out_);
     frontend::encode_empty(writer, frontend::kind::sync);
-    (void)send({.kind = owed::sync, .to = answer_to::nobody, .tag = tag(purpose::check)}, scratch_out_);
+    (void
+    )send({.kind = owed::sync, .to = answer_to::nobody, .tag = tag(purpose::check)}, scratch_out_);
     flush();
 }
 
@@ -313,7 +326,10 @@ void connection::close_on_server(statement_ptr gone) {
     protocol::byte_writer writer(scratch_out_);
     frontend::close{frontend::object::statement, gone->server_name}.encode(writer);
     const ledger_entry entry{
-        .kind = owed::close, .to = answer_to::nobody, .tag = tag(purpose::replay), .object = gone->id};
+        .kind = owed::close,
+        .to = answer_to::nobody,
+        .tag = tag(purpose::replay),
+        .object = gone->id};
     if (send(entry, scratch_out_)) {
         closing_[gone->id] = std::move(gone);
     } else {
@@ -343,7 +359,10 @@ bool connection::replay(const statement_ptr& wanted) {
     protocol::byte_writer writer(scratch_out_);
     frontend::parse{wanted->server_name, wanted->text, wanted->oids}.encode(writer);
     return send(
-        {.kind = owed::parse, .to = answer_to::client_if_error, .tag = tag(purpose::replay), .object = wanted->id},
+        {.kind = owed::parse,
+         .to = answer_to::client_if_error,
+         .tag = tag(purpose::replay),
+         .object = wanted->id},
         scratch_out_
     );
 }

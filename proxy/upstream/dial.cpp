@@ -82,7 +82,8 @@ void set_options(socket& s) {
     error_code ignored;  // a Unix socket has no Nagle
     s.set_option(asio::ip::tcp::no_delay(true), ignored);
     s.set_option(asio::socket_base::keep_alive(true), ignored);
-    // A server that has vanished without a word is noticed within a minute or so, waiting or sending.
+    // A server that has vanished without a word is noticed within a minute or so, waiting or
+    // sending.
     constexpr int idle_seconds = 30;
     constexpr int probe_seconds = 10;
     constexpr int probes = 3;

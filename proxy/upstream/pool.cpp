@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
+
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -32,9 +33,21 @@ std::chrono::nanoseconds waited(const waiter& who) {
 
 }  // namespace
 
-pool::pool(worker_context& worker, pool_target target, config::pool limits, std::shared_ptr<budget> shared)
-    : worker_(worker), target_(std::make_shared<const pool_target>(std::move(target))), limits_(limits), budget_(std::move(shared)),
-      probe_(worker.probe.pool(target_->cluster->name, target_->cluster->servers[target_->server].name, target_->database)) {
+pool::pool(
+    worker_context& worker,
+    pool_target target,
+    config::pool limits,
+    std::shared_ptr<budget> shared
+)
+    : worker_(worker),
+      target_(std::make_shared<const pool_target>(std::move(target))),
+      limits_(limits),
+      budget_(std::move(shared)),
+      probe_(worker.probe.pool(
+          target_->cluster->name,
+          target_->cluster->servers[target_->server].name,
+          target_->database
+      )) {
     budget_->attach(worker_.index, [this, alive = alive_, &io = worker_.io] {
         asio::post(io, [this, alive] {
             if (*alive) {
@@ -47,9 +60,18 @@ pool::pool(worker_context& worker, pool_target target, config::pool limits, std:
 pool::~pool() {
     *alive_ = false;
     probe_.changed(metrics::server_connection_state::idle, -static_cast<std::int64_t>(shown_.idle));
-    probe_.changed(metrics::server_connection_state::active, -static_cast<std::int64_t>(shown_.active));
-    probe_.changed(metrics::server_connection_state::connecting, -static_cast<std::int64_t>(shown_.connecting));
-    probe_.changed(metrics::server_connection_state::closing, -static_cast<std::int64_t>(shown_.cleaning));
+    probe_.changed(
+        metrics::server_connection_state::active,
+        -static_cast<std::int64_t>(shown_.active)
+    );
+    probe_.changed(
+        metrics::server_connection_state::connecting,
+        -static_cast<std::int64_t>(shown_.connecting)
+    );
+    probe_.changed(
+        metrics::server_connection_state::closing,
+        -static_cast<std::int64_t>(shown_.cleaning)
+    );
     if (!retired_) {  // then the place is another pool's already
         budget_->detach(worker_.index);
     }
@@ -81,7 +103,8 @@ void pool::enqueue(waiter& who) {
         who.wake.notify();
         return;
     }
-    if (last_failure_ && worker_.coarse_now < retry_at_ && all_.empty() && !is_congestion(*last_failure_)) {
+    if (last_failure_ && worker_.coarse_now < retry_at_ && all_.empty() &&
+        !is_congestion(*last_failure_)) {
         who.failed = last_failure_;
         who.wake.notify();
         return;
@@ -124,7 +147,8 @@ void pool::grant(waiter& who, connection_ptr which) {
 
 void pool::open_more() {
     const auto wanted = retired_ ? 0 : std::min<std::size_t>(waiting_.size(), concurrent_logins);
-    while (connecting_ < wanted && worker_.coarse_now >= retry_at_ && budget_->take(worker_.index)) {
+    while (connecting_ < wanted && worker_.coarse_now >= retry_at_ && budget_->take(worker_.index)
+    ) {
         ++connecting_;
         asio::co_spawn(worker_.io, open_one(alive_), asio::detached);
     }
@@ -165,14 +189,21 @@ void pool::open_failed(const failure& why) {
     --connecting_;
     budget_->give_back(worker_.index);
     last_failure_ = why;
-    back_off_ = std::clamp<std::chrono::milliseconds>(back_off_ * 2, first_back_off, longest_back_off);
+    back_off_ =
+        std::clamp<std::chrono::milliseconds>(back_off_ * 2, first_back_off, longest_back_off);
     // Workers and pools must not come back in step.
-    const auto jitter = back_off_ / 4 * static_cast<int>((worker_.index * 7 + waiting_.size()) % 4) / 4;
+    const auto jitter =
+        back_off_ / 4 * static_cast<int>((worker_.index * 7 + waiting_.size()) % 4) / 4;
     retry_at_ = worker_.coarse_now + back_off_ + jitter;
     const auto& server = target_->cluster->servers[target_->server];
     spdlog::warn(
         "log-in to server {} ({}:{}) as {} to database {} failed: {}{}",
-        server.name, server.host, server.port, target_->user, target_->database, why.context,
+        server.name,
+        server.host,
+        server.port,
+        target_->user,
+        target_->database,
+        why.context,
         why.diagnostic ? ": " + why.diagnostic->message : ""
     );
     if (!is_congestion(why)) {
@@ -275,10 +306,11 @@ void pool::tick(steady_time now) {
         waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
         who.wake.notify();
     }
-    const auto idle = idle_;  // closing changes the list
+    const auto idle = idle_;           // closing changes the list
     auto remaining = budget_->used();  // as min, over all workers
     for (const auto& which : idle) {
-        const bool unused = limits_.idle_timeout != 0ms && now - which->idle_since > limits_.idle_timeout;
+        const bool unused =
+            limits_.idle_timeout != 0ms && now - which->idle_since > limits_.idle_timeout;
         if (too_old(*which, now) || (unused && remaining > limits_.min)) {
             --remaining;
             part_with(which);
@@ -286,13 +318,15 @@ void pool::tick(steady_time now) {
     }
     const auto copy = owned_;
     for (const auto& [raw, which] : copy) {
-        if (which->state() == connection_state::cleaning && now - which->cleaning_since() > cleaning_limit) {
+        if (which->state() == connection_state::cleaning &&
+            now - which->cleaning_since() > cleaning_limit) {
             which->close({errc::server_lost, "did not become clean in time", std::nullopt});
         }
     }
     poked();  // others may wait for a slot of an idle connection
     // The minimum is over all workers: whoever sees too few opens one.
-    if (!retired_ && now >= retry_at_ && connecting_ == 0 && budget_->used() < limits_.min && budget_->take(worker_.index)) {
+    if (!retired_ && now >= retry_at_ && connecting_ == 0 && budget_->used() < limits_.min &&
+        budget_->take(worker_.index)) {
         ++connecting_;
         asio::co_spawn(worker_.io, open_one(alive_), asio::detached);
     }
@@ -329,7 +363,9 @@ std::int64_t pool::prepared_statements() const {
 
 void pool::show_counts() {
     const auto now = counts();
-    const auto show = [&](metrics::server_connection_state state, std::uint32_t before, std::uint32_t after) {
+    const auto show = [&](metrics::server_connection_state state,
+                          std::uint32_t before,
+                          std::uint32_t after) {
         probe_.changed(state, static_cast<std::int64_t>(after) - static_cast<std::int64_t>(before));
     };
     show(metrics::server_connection_state::idle, shown_.idle, now.idle);
@@ -352,8 +388,9 @@ pool_counts pool::counts() const {
     found.connecting = connecting_;
     found.waiting = static_cast<std::uint32_t>(waiting_.size());
     if (!waiting_.empty()) {
-        found.oldest_wait =
-            std::chrono::duration_cast<std::chrono::milliseconds>(worker_.coarse_now - waiting_.front()->since);
+        found.oldest_wait = std::chrono::duration_cast<std::chrono::milliseconds>(
+            worker_.coarse_now - waiting_.front()->since
+        );
     }
     return found;
 }

@@ -1,5 +1,6 @@
-// One worker's connections to one server for one database and user. Lends them in the order in which clients came,
-// keeps within the budget that all workers share, opens and retires connections. Belongs to the worker's thread.
+// One worker's connections to one server for one database and user. Lends them in the order in
+// which clients came, keeps within the budget that all workers share, opens and retires
+// connections. Belongs to the worker's thread.
 #pragma once
 
 #include "config/config.hpp"
@@ -34,6 +35,7 @@ struct pool_target {
 // A client in the queue. Lives in its session; the pool forgets it before it calls notify().
 struct waiter {
     explicit waiter(signal& wake_up) : wake(wake_up) {}
+
     signal& wake;
     std::uint64_t client_id = 0;
     steady_time since{};
@@ -55,14 +57,20 @@ struct pool_counts {
 
 class pool final : public connection_owner {
 public:
-    pool(worker_context& worker, pool_target target, config::pool limits, std::shared_ptr<budget> shared);
+    pool(
+        worker_context& worker,
+        pool_target target,
+        config::pool limits,
+        std::shared_ptr<budget> shared
+    );
     pool(const pool&) = delete;
     pool& operator=(const pool&) = delete;
     ~pool();
 
     // A connection at once: reserved for the client, or null. Never past somebody who waits.
     [[nodiscard]] connection_ptr try_take(std::uint64_t client_id, const settings_ptr& wanted);
-    // Joins the queue; `wake` is notified with `granted` or `failed` set. Call leave() if the client gives up first.
+    // Joins the queue; `wake` is notified with `granted` or `failed` set. Call leave() if the
+    // client gives up first.
     void enqueue(waiter& who);
     void leave(waiter& who);
 
@@ -70,13 +78,16 @@ public:
     void tick(steady_time now);
     // Another worker needs a slot, or has given one back.
     void poked();
+
     // Fails those who wait; they choose their server again.
     void send_away(const failure& why) { fail_waiters(why); }
+
     // New limits after a reload.
     void set_limits(const config::pool& limits);
     // Closes what is idle and retires the rest: the server has left the configuration or changed.
     // Those who wait are woken with a failure and ask the pool that has taken its place.
     void retire_all();
+
     // Retired, and nothing refers to it any more.
     [[nodiscard]] bool finished() const noexcept {
         return retired_ && all_.empty() && connecting_ == 0 && waiting_.empty();
@@ -84,10 +95,17 @@ public:
 
     [[nodiscard]] pool_counts counts() const;
     [[nodiscard]] std::int64_t prepared_statements() const;
+
     [[nodiscard]] std::shared_ptr<const pool_target> target() const noexcept { return target_; }
-    [[nodiscard]] const std::unordered_set<connection*>& connections() const noexcept { return all_; }
+
+    [[nodiscard]] const std::unordered_set<connection*>& connections() const noexcept {
+        return all_;
+    }
+
     // The last reason why no connection could be had; empty when the last log-in went well.
-    [[nodiscard]] const std::optional<failure>& last_failure() const noexcept { return last_failure_; }
+    [[nodiscard]] const std::optional<failure>& last_failure() const noexcept {
+        return last_failure_;
+    }
 
     void became_idle(connection& which) override;
     void became_closed(connection& which, const failure& why) override;

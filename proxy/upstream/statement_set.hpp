@@ -1,5 +1,5 @@
-// Which prepared statements one server connection holds, newest use first. Changed in the order in which messages are
-// sent; failed() and closed_in_vain() take back what an error made undone. Pure.
+// Which prepared statements one server connection holds, newest use first. Changed in the order in
+// which messages are sent; failed() and closed_in_vain() take back what an error made undone. Pure.
 #pragma once
 
 #include "proxy/statement.hpp"
@@ -16,7 +16,8 @@ class statement_set {
 public:
     explicit statement_set(std::size_t limit) : limit_(limit) {}
 
-    // True if the server has it, or will have it by the time the next message is read. Counts as a use.
+    // True if the server has it, or will have it by the time the next message is read. Counts as a
+    // use.
     [[nodiscard]] bool use(std::uint64_t id) {
         const auto found = index_.find(id);
         if (found == index_.end()) {
@@ -30,13 +31,15 @@ public:
     void add(statement_ptr added) {
         const auto [at, is_new] = index_.try_emplace(added->id);
         if (!is_new) {
-            order_.erase(at->second);  // put back by a Close that was skipped, and parsed again meanwhile
+            order_.erase(at->second
+            );  // put back by a Close that was skipped, and parsed again meanwhile
         }
         order_.push_front(std::move(added));
         at->second = order_.begin();
     }
 
-    // The statement to close before another one is added; null while there is room. It is taken out.
+    // The statement to close before another one is added; null while there is room. It is taken
+    // out.
     [[nodiscard]] statement_ptr evict() {
         if (order_.size() < limit_) {
             return nullptr;

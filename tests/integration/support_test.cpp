@@ -6,7 +6,7 @@
 
 #include <stdexcept>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.support");
 
@@ -66,3 +66,5 @@ TEST_CASE("series are summed by name and labels") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -7,8 +7,7 @@
 
 #include <thread>
 
-using namespace weir::integration;
-
+namespace weir::integration {
 namespace {
 
 const std::vector<std::string> empty_table = {
@@ -228,3 +227,5 @@ TEST_CASE("copy out is like direct in both protocols") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -6,8 +6,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace weir::integration;
-
+namespace weir::integration {
 namespace {
 
 const std::vector<std::string> empty_table = {
@@ -238,6 +237,7 @@ TEST_CASE("B22 a name on a server never comes to mean another text") {
     auto options = pool_of(1, ", max_prepared_statements: 1");
     proxy_process proxy(servers, options);
     std::vector<wire_client> clients;
+    clients.reserve(4);
     for (int i = 0; i < 4; ++i) {
         clients.emplace_back(proxy.at(), login_as(servers));
     }
@@ -335,3 +335,5 @@ TEST_CASE("three hundred statements work where a server keeps two hundred") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

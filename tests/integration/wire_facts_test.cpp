@@ -3,8 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace weir::integration;
-
+namespace weir::integration {
 namespace {
 
 // A table of one integer column for every test of this file.
@@ -313,3 +312,5 @@ TEST_CASE("F22 an impossible length closes the connection without a message") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

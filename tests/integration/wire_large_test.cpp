@@ -10,8 +10,7 @@
 #include <cerrno>
 #include <thread>
 
-using namespace weir::integration;
-
+namespace weir::integration {
 namespace {
 
 constexpr std::size_t mib = 1U << 20U;
@@ -67,6 +66,10 @@ drained drain(const wire_client& client, const std::string& tag) {
     return all;
 }
 
+std::string repeated(std::size_t count, char letter) {
+    return std::string(count, letter);
+}
+
 std::string row_of(const messages& came) {
     for (const auto& each : came) {
         if (each.type == 'D') {
@@ -94,7 +97,9 @@ TEST_CASE("a hundred megabytes of rows stream through") {
          "COPY 100000"},
     };
 
-    for (const auto& [sql, tag] : cases) {
+    for (const auto& each : cases) {
+        const std::string sql = each.sql;
+        const std::string tag = each.tag;
         CAPTURE(sql);
         wire_client direct(servers.primary().at, login_as(servers));
         direct.send(script().query(sql));
@@ -137,7 +142,7 @@ TEST_CASE("a query of twenty megabytes is only a query") {
     proxy_process proxy(servers, pool_of(1));
     wire_client client(proxy.at(), login_as(servers));
     CHECK(client.value("select 1") == "1");
-    const std::string much(20'000'000, 'x');
+    const std::string much = repeated(20'000'000, 'x');
     const memory_watch memory(proxy);
     CHECK(client.value("select length('" + much + "')") == "20000000");
     CHECK(row_of(client.ask(script().extended("select length('" + much + "')"))) == "20000000");
@@ -153,7 +158,7 @@ TEST_CASE("a parameter of twenty megabytes is only a parameter") {
     proxy_process proxy(servers, pool_of(1));
     wire_client client(proxy.at(), login_as(servers));
     wire_client other(proxy.at(), login_as(servers));
-    const std::string much(20'000'000, 'x');
+    const std::string much = repeated(20'000'000, 'x');
     const std::string text = "select length($1::text)";
     CHECK(kinds(client.ask(script().parse("named", text).sync())) == "1 Z(I)");
     const memory_watch memory(proxy);
@@ -199,7 +204,7 @@ TEST_CASE("a copy of a hundred megabytes streams through") {
         client.send(piece);
     }
     // And messages that are larger than any buffer.
-    const std::string rows = std::string(24'999'999, 'y') + "\n";
+    const std::string rows = repeated(24'999'999, 'y') + "\n";
     client.send(script().copy_data(rows).copy_data(rows).copy_done());
     CHECK(kinds(client.read_ready()) == "G C Z(I)");
     memory.check();
@@ -243,3 +248,5 @@ TEST_CASE("a hundred thousand statements in a pipeline nobody reads") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -7,8 +7,7 @@
 
 #include <memory>
 
-using namespace weir::integration;
-
+namespace weir::integration {
 namespace {
 
 // Bytes that look like messages of the server.
@@ -100,3 +99,5 @@ TEST_CASE("B07 large rows are whole in every cut") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

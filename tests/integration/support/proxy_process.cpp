@@ -25,7 +25,7 @@ std::string read_file(const std::string& name) {
 }
 
 std::string servers_text(const cluster& servers, const proxy_options& options) {
-    std::string text;
+    std::ostringstream text;
     for (const auto& each : servers.nodes()) {
         const auto& wanted = options.nodes;
         if ((options.primary_only && each.name != servers.primary().name) ||
@@ -34,10 +34,10 @@ std::string servers_text(const cluster& servers, const proxy_options& options) {
         }
         const auto relay = options.relays.find(each.name);
         const auto port = relay == options.relays.end() ? each.at.port : relay->second;
-        text += "      - {name: " + each.name + ", host: " + each.at.host +
-                ", port: " + std::to_string(port) + "}\n";
+        text << "      - {name: " << each.name << ", host: " << each.at.host << ", port: " << port
+             << "}\n";
     }
-    return text;
+    return text.str();
 }
 
 std::string users_text(const cluster& servers) {

@@ -47,44 +47,38 @@ void relay::accept_loop() {
 
 void relay::serve(const file_descriptor& client, const file_descriptor& server) const {
     try {
-        while (!stop_) {
+        bool open = true;
+        while (open && !stop_) {
             std::array<pollfd, 2> both{{{client.get(), POLLIN, 0}, {server.get(), POLLIN, 0}}};
             if (poll(both.data(), held_ ? 0 : both.size(), tick_ms) <= 0) {
                 continue;
             }
-            for (std::size_t i = 0; i < both.size(); ++i) {
-                if (both[i].revents == 0) {
-                    continue;
-                }
-                const auto& from = i == 0 ? client : server;
-                const auto bytes =
-                    read_some(from, 65536, std::chrono::steady_clock::now() + patience);
-                if (bytes.empty()) {
-                    shutdown(client.get(), SHUT_RDWR);
-                    shutdown(server.get(), SHUT_RDWR);
-                    return;
-                }
-                hand_on(i == 0 ? server : client, bytes, i == 0 ? 0 : size_.load());
-            }
+            open = (both[0].revents == 0 || hand_on(client, server, 0)) &&
+                   (both[1].revents == 0 || hand_on(server, client, size_));
         }
     } catch (const std::exception&) {
-        shutdown(client.get(), SHUT_RDWR);
-        shutdown(server.get(), SHUT_RDWR);
+        // As when one side closes.
     }
+    shutdown(client.get(), SHUT_RDWR);
+    shutdown(server.get(), SHUT_RDWR);
 }
 
-void relay::hand_on(const file_descriptor& to, std::string_view bytes, std::size_t size) const {
+bool relay::hand_on(const file_descriptor& from, const file_descriptor& to, std::size_t size)
+    const {
+    const auto read = read_some(from, 65536, std::chrono::steady_clock::now() + patience);
+    std::string_view left = read;
     if (size == 0) {
-        write_all(to, bytes);
-        return;
+        write_all(to, left);
+        return !read.empty();
     }
-    while (!bytes.empty() && !stop_) {
-        const auto piece = bytes.substr(0, size);
+    while (!left.empty() && !stop_) {
+        const auto piece = left.substr(0, size);
         write_all(to, piece);
-        bytes.remove_prefix(piece.size());
+        left.remove_prefix(piece.size());
         // Gives the proxy the time to read it, so that the next piece arrives by itself.
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
+    return !read.empty();
 }
 
 }  // namespace weir::integration

@@ -37,7 +37,9 @@ private:
 
     void accept_loop();
     void serve(const file_descriptor& client, const file_descriptor& server) const;
-    void hand_on(const file_descriptor& to, std::string_view bytes, std::size_t size) const;
+    // What one side has sent, to the other; false at the end of the stream.
+    [[nodiscard]] bool
+    hand_on(const file_descriptor& from, const file_descriptor& to, std::size_t size) const;
 
     endpoint server_;
     std::atomic<std::size_t> size_;
