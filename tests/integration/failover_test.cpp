@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -11,8 +12,7 @@
 #include <thread>
 #include <vector>
 
-using namespace weir::integration;
-
+namespace weir::integration {
 namespace {
 
 constexpr const char* table = "routed_failover";
@@ -84,14 +84,13 @@ void wait_until_active(const cluster& servers, const char* node, const std::stri
 
 void wait_until_no_primary(const proxy_process& proxy, const cluster& servers) {
     console asked(proxy, servers);
-    REQUIRE(wait_until([&] {
-        for (const auto& [name, server] : asked.topology()) {
-            if (server.role == "primary" && server.up) {
-                return false;
-            }
-        }
-        return true;
-    }));
+    const bool gone = wait_until([&] {
+        const auto now = asked.topology();
+        return std::none_of(now.begin(), now.end(), [](const auto& each) {
+            return each.second.role == "primary" && each.second.up;
+        });
+    });
+    REQUIRE(gone);
 }
 
 // Sooner or later a search of this client is served by a replica.
@@ -315,3 +314,5 @@ TEST_CASE("without a primary in time a write gets 57P03 and its session goes on"
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <string>
 
-using namespace weir::integration;
-
+namespace weir::integration {
 namespace {
 
 constexpr const char* table = "routed_metrics";
@@ -134,3 +133,5 @@ TEST_CASE("health and readiness of a proxy whose servers are all up") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -9,8 +9,7 @@
 #include <thread>
 #include <vector>
 
-using namespace weir::integration;
-
+namespace weir::integration {
 namespace {
 
 constexpr const char* table = "routed_lag";
@@ -60,7 +59,9 @@ public:
     void check(double points) {
         follow();
         const auto found = difference(before_, served(proxy_));
-        for (const auto& [name, wanted] : expected_) {
+        for (const auto& each : expected_) {
+            const auto& name = each.first;
+            const double wanted = each.second;
             CAPTURE(name);
             const double share = found.count(name) == 0 ? 0 : found.at(name) / done_;
             MESSAGE(name, ": share ", 100 * share, " %, weights ", 100 * wanted / done_, " %");
@@ -102,6 +103,7 @@ TEST_CASE(
     }));
     expectation expected(proxy, servers);
     std::vector<std::thread> clients;
+    clients.reserve(4);
     for (int i = 0; i < 4; ++i) {
         clients.emplace_back([&] {
             pq_connection client(proxy.at(), login_as(servers));
@@ -254,3 +256,5 @@ TEST_CASE("a replica of another system is left out and named") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

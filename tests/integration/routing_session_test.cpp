@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
-
+namespace weir::integration {
 namespace {
 
 proxy_options eventual_reads() {
@@ -286,3 +285,5 @@ TEST_CASE("SHOW ROUTE tells the choice, its reason and what speaks against each 
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration
