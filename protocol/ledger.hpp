@@ -42,8 +42,8 @@ enum class answer_to : std::uint8_t {
 struct ledger_entry {
     owed kind = owed::sync;
     answer_to to = answer_to::client;
-    std::uint16_t tag = 0;   // the owner's: what the entry is for
-    std::uint64_t note = 0;  // the owner's: what to settle when it is answered or dropped
+    std::uint16_t tag = 0;     // the owner's: what the entry is for
+    std::uint64_t note = 0;    // the owner's: what to settle when it is answered or dropped
     std::uint64_t object = 0;  // the owner's: the prepared statement it makes or closes, 0: none
 };
 

@@ -16,35 +16,9 @@ struct row {
     const char* hint;
 };
 
-row look_up(errc code) {
+// Errors of the session and its log-in.
+row look_up_more(errc code) {
     switch (code) {
-    case errc::server_unavailable:
-        return {
-            sqlstates::connection_failure,
-            "server is not available",
-            "Check that the server runs and accepts connections."};
-    case errc::server_lost:
-        return {
-            sqlstates::connection_failure,
-            "connection to the server was lost while a statement was running",
-            "The statement may or may not have taken effect."};
-    case errc::server_refused:
-        return {sqlstates::rejected_connection, "the server refused the log-in", ""};
-    case errc::server_protocol:
-        return {
-            sqlstates::protocol_violation,
-            "the server sent an unexpected message; its connection was closed",
-            ""};
-    case errc::queue_timeout:
-        return {
-            sqlstates::too_many_connections,
-            "no server connection became free within queue_timeout",
-            "Raise pool.size or look for long transactions with SHOW CLIENTS."};
-    case errc::queue_full:
-        return {
-            sqlstates::too_many_connections,
-            "too many clients already wait for this pool",
-            "See pool.max_waiting."};
     case errc::canceled_in_queue:
         return {sqlstates::query_canceled, "canceling statement due to user request", ""};
     case errc::no_primary:
@@ -92,8 +66,43 @@ row look_up(errc code) {
             ""};
     case errc::idle_client:
         return {sqlstates::idle_session_timeout, "terminating connection: idle for too long", ""};
+    default: break;
     }
     return {sqlstates::internal_error, "internal error", ""};
+}
+
+// Errors of servers and pools first.
+row look_up(errc code) {
+    switch (code) {
+    case errc::server_unavailable:
+        return {
+            sqlstates::connection_failure,
+            "server is not available",
+            "Check that the server runs and accepts connections."};
+    case errc::server_lost:
+        return {
+            sqlstates::connection_failure,
+            "connection to the server was lost while a statement was running",
+            "The statement may or may not have taken effect."};
+    case errc::server_refused:
+        return {sqlstates::rejected_connection, "the server refused the log-in", ""};
+    case errc::server_protocol:
+        return {
+            sqlstates::protocol_violation,
+            "the server sent an unexpected message; its connection was closed",
+            ""};
+    case errc::queue_timeout:
+        return {
+            sqlstates::too_many_connections,
+            "no server connection became free within queue_timeout",
+            "Raise pool.size or look for long transactions with SHOW CLIENTS."};
+    case errc::queue_full:
+        return {
+            sqlstates::too_many_connections,
+            "too many clients already wait for this pool",
+            "See pool.max_waiting."};
+    default: return look_up_more(code);
+    }
 }
 
 diagnostic make(const failure& what, protocol::severity level) {

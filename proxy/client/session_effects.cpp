@@ -194,6 +194,9 @@ void session::settled(std::uint64_t note, outcome how, protocol::bytes_view fram
     const bool own_answer = frame.empty();  // which proves nothing about the text
     if (!good) {
         undo(record);
+        if (wake_.waiting()) {
+            wake_.notify();  // a message may wait for the name, and no ReadyForQuery may come
+        }
     } else if (record.what != note_record::kind::parse || !own_answer) {
         apply(record);
     }

@@ -162,7 +162,11 @@ void session::lost(const failure& why) {
         wake_.notify();
         return;  // nothing of the client's was sent
     }
-    if (in_transaction || pinned_ != routing::pin_reason::none || cutter_.in_body()) {
+    // The client's own messages made the server give up, as in a Query in the middle of a COPY.
+    const bool clients_fault =
+        why.diagnostic && why.diagnostic->code == protocol::sqlstates::protocol_violation;
+    if (in_transaction || pinned_ != routing::pin_reason::none || cutter_.in_body() ||
+        clients_fault) {
         // What the transaction or the session held is gone; going on would be a lie.
         failure ending = why;
         if (why.diagnostic) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.input_configuration");
 
@@ -80,6 +80,23 @@ struct expected_error {
     const char* what;
 };
 
+const std::vector<expected_error> expected{
+    {"1:16", "port"},
+    {"4:5", "monitor.user"},
+    {"5:27", "prot"},
+    {"6:18", "size"},
+    {"8:18", "mian"},
+    {"11:12", "app"},
+    {"14:41", "consistency"}};
+
+// A line that begins like that and holds the word.
+void check_tells(const std::string& text, const std::string& beginning, const char* word) {
+    const auto at = text.find(beginning);
+    REQUIRE_MESSAGE(at != std::string::npos, beginning, " is not in:\n", text);
+    const auto line = text.substr(at, text.find('\n', at) - at);
+    CHECK_MESSAGE(line.find(word) != std::string::npos, line);
+}
+
 bool is_in_transaction(pq_connection& client) {
     return PQtransactionStatus(client.get()) == PQTRANS_INTRANS;
 }
@@ -92,21 +109,8 @@ TEST_CASE("a wrong file gives every error with its place and exit code 2") {
         CAPTURE(command);
         const auto seen = run(command + file.name());
         CHECK(seen.code == 2);
-        for (const auto& [place, what] :
-             {expected_error{"1:16", "port"},
-              expected_error{"4:5", "monitor.user"},
-              expected_error{"5:27", "prot"},
-              expected_error{"6:18", "size"},
-              expected_error{"8:18", "mian"},
-              expected_error{"11:12", "app"},
-              expected_error{"14:41", "consistency"}}) {
-            CAPTURE(what);
-            const auto at = seen.text.find(file.name() + ":" + place + ":");
-            CHECK_MESSAGE(at != std::string::npos, seen.text);
-            if (at != std::string::npos) {
-                const auto line = seen.text.substr(at, seen.text.find('\n', at) - at);
-                CHECK_MESSAGE(line.find(what) != std::string::npos, line);
-            }
+        for (const auto& each : expected) {
+            check_tells(seen.text, file.name() + ":" + each.place + ":", each.what);
         }
     }
 }
@@ -252,3 +256,5 @@ TEST_CASE("a port that is taken is told and gives an exit code") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.login_databases");
 
@@ -121,6 +121,9 @@ TEST_CASE("a server that is not reached gives an error when failover.wait is ove
     pq_connection before(proxy.at(), login_as(servers));
     CHECK(before.value("select 1") == "1");
     servers.tool("stop n1 immediate");
+    // The first one may still have been sent on a connection whose end was on its way.
+    const auto first = code_of(before, "select 1");
+    CHECK((first == "08006" || first == "57P01" || first == "57P03"));
     for (int i = 0; i < 3; ++i) {
         CHECK(code_of(before, "select 1") == "57P03");
         CHECK(PQstatus(before.get()) == CONNECTION_OK);
@@ -150,3 +153,5 @@ TEST_CASE("statements wait for a server that comes back within failover.wait") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

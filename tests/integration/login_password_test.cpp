@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.login_password");
 
@@ -154,3 +154,5 @@ TEST_CASE("a first message that is no startup packet is refused") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.login_requests");
 
@@ -212,3 +212,5 @@ TEST_CASE("startup packets that end badly are refused") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.login_tls");
 
@@ -46,17 +46,18 @@ TEST_CASE("clients choose TLS or not where it is preferred") {
     const auto& files = servers.certificates();
     REQUIRE_FALSE(files.ca.empty());
     proxy_process proxy(servers, towards_clients(servers, "prefer"));
-    for (const auto& [how, encrypted] : std::vector<std::pair<std::string, bool>>{
+    for (const auto& each : std::vector<std::pair<std::string, bool>>{
              {"sslmode=disable", false},
              {"sslmode=allow", false},
              {"sslmode=prefer", true},
              {"sslmode=require", true},
              {"sslmode=verify-ca sslrootcert=" + files.ca, true},
              {"sslmode=verify-full sslrootcert=" + files.ca, true}}) {
+        const auto& how = each.first;
         CAPTURE(how);
         auto client = connect(proxy, servers, how);
         REQUIRE_MESSAGE(client.ok(), client.error());
-        CHECK((PQsslInUse(client.get()) == 1) == encrypted);
+        CHECK((PQsslInUse(client.get()) == 1) == each.second);
         CHECK(client.value("select 1") == "1");
         CHECK(
             client.query("select $1::text", {std::string(100000, 'x')}).at(0, 0).size() == 100000
@@ -108,15 +109,16 @@ TEST_CASE("a cancel works over TLS") {
 TEST_CASE("servers are reached in the mode that is configured") {
     auto& servers = cluster::shared();
     const auto ca = ", ca: \"" + servers.certificates().ca + "\"}";
-    for (const auto& [tls, encrypted] : std::vector<std::pair<std::string, std::string>>{
+    for (const auto& each : std::vector<std::pair<std::string, std::string>>{
              {"{mode: disable}", "f"},
              {"{mode: allow}", "f"},
              {"{mode: prefer}", "t"},
              {"{mode: require}", "t"},
              {"{mode: verify-ca" + ca, "t"},
              {"{mode: verify-full" + ca, "t"}}) {
-        CAPTURE(tls);
-        proxy_process proxy(servers, towards_servers(tls));
+        const auto& encrypted = each.second;
+        CAPTURE(each.first);
+        proxy_process proxy(servers, towards_servers(each.first));
         CHECK(server_tls(proxy, servers) == encrypted);
         // The monitor's connection is one like any other.
         CHECK(
@@ -165,3 +167,5 @@ TEST_CASE("TLS on both sides carries what TCP carries") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.pool_lifetimes");
 
@@ -139,3 +139,5 @@ TEST_CASE("client_idle_timeout and idle_transaction_timeout disconnect with a re
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.pool_limits");
 
@@ -210,3 +210,5 @@ TEST_CASE("max_clients refuses with 53300 and lets others in when one leaves") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.state_cancel");
 
@@ -31,6 +31,12 @@ bool runs(const cluster& servers, const std::string& text, int count = 1) {
 }
 
 constexpr const char* long_sleep = "select pg_sleep(60)";
+
+void cancel_in_queue(const proxy_process& proxy, wire_client& client, const script& what) {
+    client.send(what);
+    REQUIRE(wait_until([&] { return waiting_clients(proxy) == 1; }));
+    client.cancel(proxy.at());
+}
 
 struct storm_counts {
     std::atomic<int> rounds = 0;        // statements that were cancelled or came through
@@ -76,6 +82,18 @@ void bystander(
     }
 }
 
+// A thread that counts an exception instead of ending the program.
+template <class Body>
+std::jthread guarded(storm_counts& counts, Body body) {
+    return std::jthread([&counts, body] {
+        try {
+            body();
+        } catch (const std::exception&) {
+            ++counts.other;
+        }
+    });
+}
+
 void storm(
     const endpoint& at,
     const login& as,
@@ -84,32 +102,17 @@ void storm(
     storm_counts& counts
 ) {
     std::atomic<bool> end = false;
-    std::atomic<int> failed = 0;
-    const auto guarded = [&failed](auto&& body) {
-        try {
-            body();
-        } catch (const std::exception&) {
-            ++failed;
-        }
-    };
-    {
-        std::vector<std::jthread> others;
-        for (std::size_t i = 0; i < pool; ++i) {
-            others.emplace_back([&, i] {
-                guarded([&] { bystander(at, as, i % 2 == 1, end, counts); });
-            });
-        }
-        {
-            std::vector<std::jthread> cancellers;
-            for (int i = 0; i < 2; ++i) {
-                cancellers.emplace_back([&] {
-                    guarded([&] { canceller(at, as, rounds / 2, counts); });
-                });
-            }
-        }
-        end = true;
+    std::vector<std::jthread> others(pool);
+    for (std::size_t i = 0; i < pool; ++i) {
+        const bool extended = i % 2 == 1;
+        others[i] = guarded(counts, [&, extended] { bystander(at, as, extended, end, counts); });
     }
-    counts.other += failed;
+    std::vector<std::jthread> cancellers(2);
+    for (auto& each : cancellers) {
+        each = guarded(counts, [&] { canceller(at, as, rounds / 2, counts); });
+    }
+    cancellers.clear();
+    end = true;
 }
 
 }  // namespace
@@ -202,15 +205,10 @@ TEST_CASE("B75 a queued client is cancelled in the queue") {
     pq_connection holder(proxy.at(), login_as(servers));
     wire_client queued(proxy.at(), login_as(servers));
     holder.query("begin");
-    const auto cancel_in_queue = [&](const script& what) {
-        queued.send(what);
-        REQUIRE(wait_until([&] { return waiting_clients(proxy) == 1; }));
-        queued.cancel(proxy.at());
-    };
-    cancel_in_queue(script().query("select 1"));
+    cancel_in_queue(proxy, queued, script().query("select 1"));
     CHECK(kinds(queued.read_ready()) == "E(57014) Z(I)");
     // In extended mode the error comes now and ReadyForQuery at the Sync.
-    cancel_in_queue(script().extended("select $1::int", {"1"}));
+    cancel_in_queue(proxy, queued, script().extended("select $1::int", {"1"}));
     CHECK(kinds(queued.read_ready()) == "E(57014) Z(I)");
     holder.query("commit");
     CHECK(queued.value("select 2") == "2");
@@ -223,9 +221,7 @@ TEST_CASE("B75 what a cancelled client has pipelined behind is still answered") 
     pq_connection holder(proxy.at(), login_as(servers));
     wire_client queued(proxy.at(), login_as(servers));
     holder.query("begin");
-    queued.send(script().query("select 1").query("select 2"));
-    REQUIRE(wait_until([&] { return waiting_clients(proxy) == 1; }));
-    queued.cancel(proxy.at());
+    cancel_in_queue(proxy, queued, script().query("select 1").query("select 2"));
     CHECK(kinds(queued.read_ready()) == "E(57014) Z(I)");
     holder.query("commit");
     const auto second = queued.read_ready();
@@ -277,3 +273,5 @@ TEST_CASE("B76 statements of the proxy itself are not cancelled") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.state_identity");
 
@@ -39,18 +39,12 @@ TEST_CASE("B80 the next client is itself and finds the lock free") {
         for (const bool dies : {false, true}) {
             CAPTURE(texts.back());
             CAPTURE(dies);
-            {
-                pq_connection one(proxy.at(), login_as(servers));
-                for (const auto& text : texts) {
-                    static_cast<void>(one.try_query(text));
-                }
-                if (dies) {
-                    vanish(one);
-                }
-            }
+            come_and_go(proxy, login_as(servers), texts, dies);
             pq_connection next(proxy.at(), login_as(servers));
-            CHECK(identity(next) == "app app");
-            CHECK(next.value(lock_free) == "t");
+            const auto who = identity(next);
+            CHECK(who == "app app");
+            const auto free = next.value(lock_free);
+            CHECK(free == "t");
         }
     }
 }
@@ -141,3 +135,5 @@ TEST_CASE("B80 a role that may not be taken is refused and changes nobody") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.state_pins");
 
@@ -85,6 +85,17 @@ const std::vector<state> hidden{
      lock_seen},
 };
 
+void check_made(pq_connection& by, const proxy_process& proxy, const state& what) {
+    for (const auto& text : what.made_by) {
+        const auto code = by.try_query(text).code();
+        CHECK((code.empty() || code == "22012"));
+    }
+    CHECK(by.value(what.seen) == "t");
+    if (*what.pinned != '\0') {
+        CHECK(pinned_clients(proxy, what.pinned) == 1);
+    }
+}
+
 void check_cleaned(
     const proxy_process& proxy,
     const cluster& servers,
@@ -95,14 +106,7 @@ void check_cleaned(
     CAPTURE(dies);
     {
         pq_connection one(proxy.at(), login_as(servers));
-        for (const auto& text : what.made_by) {
-            const auto code = one.try_query(text).code();
-            CHECK((code.empty() || code == "22012"));
-        }
-        CHECK(one.value(what.seen) == "t");
-        if (*what.pinned != '\0') {
-            CHECK(pinned_clients(proxy, what.pinned) == 1);
-        }
+        check_made(one, proxy, what);
         if (dies) {
             vanish(one);
         }
@@ -229,3 +233,5 @@ TEST_CASE("the clean-up counts its pins and gives the server back") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.state_restart");
 
@@ -73,3 +73,5 @@ TEST_CASE("B98 in a restart only the statements under way fail") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

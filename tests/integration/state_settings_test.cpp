@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.state_settings");
 
@@ -34,6 +34,14 @@ const std::vector<tracked> all_tracked{
     {"application_name", "\"Mixed Case\"", "Mixed Case", "Mixed Case"},
 };
 
+std::string quoted(const char* text) {
+    std::string made = "'";
+    for (const char* c = text; *c != '\0'; ++c) {
+        made.append(*c == '\'' ? 2 : 1, *c);
+    }
+    return made += '\'';
+}
+
 // Two clients that share the only server connection, so that each statement changes its user.
 struct pair_on_one_server {
     explicit pair_on_one_server(const cluster& servers)
@@ -50,6 +58,12 @@ struct pair_on_one_server {
 // has no way back from that.
 bool is_default(const std::string& seen, const std::string& before) {
     return seen == before || (before == "42704" && seen.empty());
+}
+
+std::string
+seen_by_new_client(const proxy_process& proxy, const login& as, const std::string& setting) {
+    pq_connection client(proxy.at(), as);
+    return shown(client, setting);
 }
 
 void check_follows(pair_on_one_server& pair, const tracked& what, const std::string& before) {
@@ -92,13 +106,7 @@ TEST_CASE("B81 set_config for the session with a literal and with parameters") {
         CAPTURE(what.name);
         const auto& name = what.name;
         const auto before = shown(pair.second, name);
-        const auto literal = [&] {
-            std::string quoted;
-            for (const char* c = what.text; *c != '\0'; ++c) {
-                quoted += *c == '\'' ? "''" : std::string(1, *c);
-            }
-            return "'" + quoted + "'";
-        }();
+        const auto literal = quoted(what.text);
         pair.first.query("select set_config('" + name + "', " + literal + ", false)");
         check_follows(pair, what, before);
         pair.first.query("RESET ALL");
@@ -274,29 +282,15 @@ TEST_CASE("B81 a SET that fails changes nothing") {
 TEST_CASE("B81 nothing is left by a client that leaves or dies") {
     auto& servers = cluster::shared();
     proxy_process proxy(servers, one_server("{size: 1}"));
-    for (const bool in_transaction : {false, true}) {
-        for (const bool dies : {false, true}) {
-            for (const auto& what : all_tracked) {
-                CAPTURE(what.name);
-                CAPTURE(dies);
-                CAPTURE(in_transaction);
-                std::string before;
-                {
-                    pq_connection next(proxy.at(), login_as(servers));
-                    before = shown(next, what.name);
-                }
-                {
-                    pq_connection one(proxy.at(), login_as(servers));
-                    if (in_transaction) {
-                        one.query("BEGIN");
-                    }
-                    one.query("SET " + what.name + " = " + what.set);
-                    if (dies) {
-                        vanish(one);
-                    }
-                }
-                pq_connection next(proxy.at(), login_as(servers));
-                CHECK(is_default(shown(next, what.name), before));
+    const auto as = login_as(servers);
+    for (const auto& what : all_tracked) {
+        CAPTURE(what.name);
+        for (const std::string first : {"SELECT 1", "BEGIN"}) {
+            for (const bool dies : {false, true}) {
+                const auto standard = seen_by_new_client(proxy, as, what.name);
+                come_and_go(proxy, as, {first, "SET " + what.name + " = " + what.set}, dies);
+                const auto after = seen_by_new_client(proxy, as, what.name);
+                CHECK(is_default(after, standard));
             }
         }
     }
@@ -353,3 +347,5 @@ TEST_CASE("other ways of setting something") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

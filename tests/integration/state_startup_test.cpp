@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.state_startup");
 
@@ -207,13 +207,21 @@ TEST_CASE("a client's reported parameters are its own") {
         const char* const value = PQparameterStatus(client.get(), name);
         return std::string(value == nullptr ? "" : value);
     };
+
+    struct reported {
+        const char* name;
+        std::string value;
+    };
+
+    const std::vector<reported> own{
+        {"DateStyle", "German, DMY"},
+        {"TimeZone", "Asia/Tokyo"},
+        {"application_name", "first"},
+        {"client_encoding", "LATIN1"}};
     for (int round = 0; round < 2; ++round) {
-        for (const auto& [name, value] : std::vector<std::pair<const char*, std::string>>{
-                 {"DateStyle", "German, DMY"},
-                 {"TimeZone", "Asia/Tokyo"},
-                 {"application_name", "first"},
-                 {"client_encoding", "LATIN1"}}) {
-            CAPTURE(name);
+        for (const auto& each : own) {
+            const auto& name = each.name;
+            const auto& value = each.value;
             CHECK(shown(first, name) == value);
             CHECK(told(first, name) == value);
             CHECK(shown(second, name) != value);
@@ -228,3 +236,5 @@ TEST_CASE("a client's reported parameters are its own") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -74,6 +74,21 @@ void vanish(pq_connection& client) {
     close(nothing);
 }
 
+void come_and_go(
+    const proxy_process& proxy,
+    const login& as,
+    const std::vector<std::string>& texts,
+    bool vanishes
+) {
+    pq_connection client(proxy.at(), as);
+    for (const auto& text : texts) {
+        static_cast<void>(client.try_query(text));
+    }
+    if (vanishes) {
+        vanish(client);
+    }
+}
+
 pq_connection superuser(const cluster& servers, const std::string& node) {
     return {servers.node(node).at, login_as(servers, "postgres")};
 }

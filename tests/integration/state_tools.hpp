@@ -28,6 +28,14 @@ void start(pq_connection& by, const std::string& sql);
 void cancel(pq_connection& of);
 // Closes the socket with RST, as the death of the client's machine or process would.
 void vanish(pq_connection& client);
+// A client that says all this, whatever the answers, and leaves or vanishes.
+void come_and_go(
+    const proxy_process& proxy,
+    const login& as,
+    const std::vector<std::string>& texts,
+    bool vanishes
+);
+
 // Session of a superuser with the primary itself.
 [[nodiscard]] pq_connection superuser(const cluster& servers, const std::string& node = "n1");
 // Statements that are repeatable, as the superuser.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.state_transactions");
 
@@ -157,3 +157,5 @@ TEST_CASE("a client killed in a COPY leaves nothing") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

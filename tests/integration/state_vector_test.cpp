@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-using namespace weir::integration;
+namespace weir::integration {
 
 TEST_SUITE_BEGIN("integration.state_vector");
 
@@ -171,3 +171,5 @@ TEST_CASE("B129 a rule's settings are for its statements only") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace weir::integration

@@ -1,0 +1,121 @@
+// Names of prepared statements on their way to the server: the client's own become the proxy's, and
+// what the server lacks is put in front.
+#include "protocol/byte_writer.hpp"
+#include "protocol/frontend.hpp"
+#include "proxy/client/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::proxy::client {
+namespace {
+
+using protocol::answer_to;
+using protocol::frame_part;
+using protocol::owed;
+using protocol::part_kind;
+using upstream::purpose;
+using upstream::tag;
+namespace frontend = protocol::frontend;
+namespace sqlstates = protocol::sqlstates;
+
+}  // namespace
+
+// A name whose Parse belongs to an earlier unit and has not been answered: whether the name is
+// there is not known yet.
+bool session::name_unsettled(const frame_part& part) const {
+    if (notes_.empty() || part.kind != part_kind::whole) {
+        return false;
+    }
+    std::string_view name;
+    if (part.type == 'P') {
+        const auto parse = frontend::parse::decode(part.body());
+        name = parse ? parse->name : std::string_view{};
+    } else if (part.type == 'B') {
+        const auto bind = frontend::bind_head::decode(part.body());
+        name = bind ? bind->statement : std::string_view{};
+    } else if (part.type == 'D') {
+        const auto describe = frontend::describe::decode(part.body());
+        name = describe && describe->object == frontend::object::statement ? describe->name
+                                                                           : std::string_view{};
+    }
+    if (name.empty()) {
+        return false;
+    }
+    auto number = first_note_;
+    return std::any_of(notes_.begin(), notes_.end(), [&](const note_record& note) {
+        return number++ < unit_first_note_ && !note.done && note.what == note_record::kind::parse &&
+               note.name == name;
+    });
+}
+
+void session::forward_named_parse(const frame_part& part) {
+    const auto parse = *frontend::parse::decode(part.body());
+    auto known = next_text(parse.text);
+    if (statements_.find(parse.name) != nullptr) {
+        fail_unit(
+            sqlstates::duplicate_statement,
+            "prepared statement \"" + std::string(parse.name) + "\" already exists"
+        );
+        return;
+    }
+    const statement_registry::request wanted{parse.text, parse.oids, search_path()};
+    auto shared = worker_.statements.find(wanted);
+    if (!shared) {
+        shared = worker_.statements.add(wanted, known.shape, std::move(known.traits), known.asked);
+    }
+    if (!shared) {
+        fail_unit(
+            sqlstates::limit_exceeded,
+            "too many prepared statement texts are held; see routing.statement_cache"
+        );
+        return;
+    }
+    const auto note = take_note(
+        {.what = note_record::kind::parse,
+         .name = std::string(parse.name),
+         .traits = shared->traits}
+    );
+    statements_.set(parse.name, shared);
+    if (link_->statements.use(shared->id)) {
+        (void)link_->answer_locally(purpose::parse_complete, note);
+        return;
+    }
+    link_->prepare_parse(shared);
+    build_.clear();
+    protocol::byte_writer writer(build_);
+    frontend::parse{shared->server_name, parse.text, parse.oids}.encode(writer);
+    (void)link_->send(
+        {.kind = owed::parse, .tag = tag(purpose::noted), .note = note, .object = shared->id},
+        build_
+    );
+}
+
+bool session::ensure_named(const statement_ptr& wanted) {
+    if (link_->statements.use(wanted->id)) {
+        return true;
+    }
+    worker_.probe.prepared_replayed();
+    return link_->replay(wanted);
+}
+
+bool session::ensure_unnamed() {
+    const auto& unnamed = statements_.unnamed;
+    if (unnamed.version == 0) {
+        fail_unit(sqlstates::invalid_statement_name, "unnamed prepared statement does not exist");
+        return false;
+    }
+    if (link_->unnamed_owner == unnamed.version) {
+        return true;
+    }
+    link_->unnamed_owner = unnamed.version;
+    build_.clear();
+    protocol::byte_writer writer(build_);
+    frontend::parse{{}, unnamed.text, unnamed.oids}.encode(writer);
+    return link_->send(
+        {.kind = owed::parse, .to = answer_to::client_if_error, .tag = tag(purpose::replay)},
+        build_
+    );
+}
+
+}  // namespace weir::proxy::client

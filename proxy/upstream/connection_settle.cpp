@@ -1,0 +1,86 @@
+// What follows when an entry of the ledger has been answered, has failed or was dropped.
+#include "proxy/upstream/connection.hpp"
+#include "proxy/worker_context.hpp"
+
+#include <utility>
+
+namespace weir::proxy::upstream {
+namespace {
+
+using protocol::answer_to;
+using protocol::bytes_view;
+using protocol::ledger_entry;
+using protocol::owed;
+
+constexpr purpose purpose_of(const ledger_entry& entry) {
+    return static_cast<purpose>(entry.tag);
+}
+
+}  // namespace
+
+void connection::settle(const ledger_entry& entry, client_link::outcome how, bytes_view frame) {
+    const bool done = how == client_link::outcome::answered;
+    if (entry.kind == owed::parse && entry.object == 0 && !done) {
+        unnamed_owner = 0;  // the server holds none now, or still somebody else's
+    }
+    if (entry.object != 0 && entry.kind == owed::parse && !done) {
+        if (!already_there_ || how != client_link::outcome::failed) {
+            statements.remove(entry.object);
+        }
+    } else if (entry.object != 0 && entry.kind == owed::close) {
+        const auto found = closing_.find(entry.object);
+        if (found != closing_.end()) {
+            if (!done) {
+                statements.add(found->second);  // a Close in the skip window did not happen
+            }
+            closing_.erase(found);
+        }
+    } else if (entry.object != 0 && stale_ && !done) {
+        if (auto gone = statements.remove(entry.object)) {
+            stale_statements_[entry.object] = std::move(gone);
+        }
+    }
+    switch (purpose_of(entry)) {
+    case purpose::own_error: own_errors_.erase(entry.note); break;
+    case purpose::settings:
+    case purpose::check:
+        if (entry.kind == owed::query || entry.kind == owed::sync) {
+            injected_over(purpose_of(entry));
+        }
+        break;
+    case purpose::clean_up:
+        if (how == client_link::outcome::answered &&
+            (entry.kind == owed::query || entry.kind == owed::sync)) {
+            clean_up_over(std::exchange(injected_failed_, false));
+        }
+        break;
+    default:
+        if (entry.note != 0 && client_ != nullptr && entry.to == answer_to::client) {
+            client_->settled(entry.note, how, frame);
+        }
+        break;
+    }
+}
+
+void connection::settle_dropped() {
+    // Newest first, so that what the client noted is undone in the right order.
+    while (!dropped_.empty()) {
+        const auto entry = dropped_.back();
+        dropped_.pop_back();
+        settle(entry, client_link::outcome::dropped, {});
+    }
+}
+
+void connection::injected_over(purpose what) {
+    const bool failed = std::exchange(injected_failed_, false);
+    if (what == purpose::settings) {
+        if (failed) {
+            reset_needed_ = true;
+        } else {
+            settings = settings_wanted_;
+        }
+    }
+    injected_ = failed ? injected_result::failed : injected_result::done;
+}
+
+}  // namespace weir::proxy::upstream
