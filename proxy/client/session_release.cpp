@@ -11,6 +11,24 @@ namespace weir::proxy::client {
 
 using protocol::backend::transaction_status;
 
+namespace {
+
+// The client's own messages made the server give up, as a Query in the middle of a COPY does.
+bool is_clients_fault(const failure& why) {
+    return why.diagnostic && why.diagnostic->code == protocol::sqlstates::protocol_violation;
+}
+
+// The server's own words, where it had any.
+failure as_refusal(const failure& why) {
+    failure ending = why;
+    if (why.diagnostic) {
+        ending.code = errc::server_refused;
+    }
+    return ending;
+}
+
+}  // namespace
+
 void session::deliver(protocol::bytes_view bytes) {
     peer_->write_now(bytes);
 }
@@ -162,17 +180,10 @@ void session::lost(const failure& why) {
         wake_.notify();
         return;  // nothing of the client's was sent
     }
-    // The client's own messages made the server give up, as in a Query in the middle of a COPY.
-    const bool clients_fault =
-        why.diagnostic && why.diagnostic->code == protocol::sqlstates::protocol_violation;
     if (in_transaction || pinned_ != routing::pin_reason::none || cutter_.in_body() ||
-        clients_fault) {
+        is_clients_fault(why)) {
         // What the transaction or the session held is gone; going on would be a lie.
-        failure ending = why;
-        if (why.diagnostic) {
-            ending.code = errc::server_refused;
-        }
-        kill(ending);
+        kill(as_refusal(why));
         if (wake_.waiting()) {
             wake_.notify();  // it had been ended before and waits for the server's last words
         }
