@@ -15,7 +15,6 @@ using upstream::budget;
 
 namespace {
 
-// Takes as many as it gets.
 unsigned take_all(budget& slots, unsigned worker) {
     unsigned taken = 0;
     while (slots.take(worker)) {
@@ -24,8 +23,6 @@ unsigned take_all(budget& slots, unsigned worker) {
     return taken;
 }
 
-// Workers with a pool each, as proxy/upstream/pool uses the budget: pokes are posted, a log-in
-// takes a step of its own.
 class town {
 public:
     town(std::uint32_t limit, unsigned workers)
@@ -46,7 +43,6 @@ public:
         open_more(worker);
     }
 
-    // One log-in or one client's statement ends, then whoever was poked looks at its pool.
     void step(unsigned worker) {
         auto& pool = pools_[worker];
         if (pool.opening != 0) {
@@ -129,7 +125,29 @@ public:
     unsigned most = 0;
 };
 
-std::atomic<bool> above{false};
+struct crowd {
+    crowd(std::uint32_t limit, unsigned workers) : slots(limit, workers) {}
+
+    void run(unsigned worker) {
+        for (int i = 0; i < 20'000; ++i) {
+            if (!slots.take(worker)) {
+                slots.waiting(worker, 1);
+                continue;
+            }
+            if (held.fetch_add(1) >= slots.limit()) {
+                above = true;
+            }
+            slots.waiting(worker, 0);
+            (void)slots.should_yield(worker, i % 2 == 0);
+            held.fetch_sub(1);
+            slots.give_back(worker);
+        }
+        slots.waiting(worker, 0);
+    }
+
+    budget slots;
+    std::atomic<unsigned> held{0};
+    std::atomic<bool> above{false};
 };
 
 }  // namespace
@@ -359,6 +377,22 @@ TEST_CASE("random arrivals never go above the limit and everybody is served in t
         CHECK(all.most <= limit);
         CHECK(all.served == arrived);
     }
+}
+
+TEST_CASE("threads that take and give back at once stay below the limit") {
+    constexpr unsigned workers = 4;
+    crowd together(3, workers);
+    std::vector<std::thread> threads;
+    for (unsigned worker = 0; worker < workers; ++worker) {
+        threads.emplace_back([&together, worker] { together.run(worker); });
+    }
+    for (auto& thread : threads) {
+        thread.join();
+    }
+    CHECK_FALSE(together.above);
+    CHECK(together.held == 0);
+    CHECK(together.slots.used() == 0);
+    CHECK(take_all(together.slots, 0) == 3);
 }
 
 TEST_SUITE_END();
