@@ -167,8 +167,9 @@ TEST_CASE("versions are negotiated or refused as PostgreSQL does") {
         return kinds(came);
     };
     const std::string options("_pq_.unknown\0on\0", 16);
-    for (const auto& [major, minor] :
-         {std::pair{3, 0}, {3, 1}, {3, 2}, {3, 9999}, {4, 0}, {5, 3}}) {
+    for (const auto& version : {std::pair{3, 0}, {3, 1}, {3, 2}, {3, 9999}, {4, 0}, {5, 3}}) {
+        const int major = version.first;
+        const int minor = version.second;
         for (const auto& more : {std::string(), options}) {
             CAPTURE(major);
             CAPTURE(minor);
