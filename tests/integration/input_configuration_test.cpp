@@ -101,6 +101,39 @@ bool is_in_transaction(pq_connection& client) {
     return PQtransactionStatus(client.get()) == PQTRANS_INTRANS;
 }
 
+void check_drains(unsigned workers) {
+    CAPTURE(workers);
+    auto& servers = cluster::shared();
+    proxy_process proxy(servers, one_server("{size: 3}", workers));
+    pq_connection idle(proxy.at(), login_as(servers));
+    pq_connection busy(proxy.at(), login_as(servers));
+    pq_connection pinned(proxy.at(), login_as(servers));
+    CHECK(idle.value("select 1") == "1");
+    pinned.query("create temp table state_t (x int)");
+    busy.query("begin");
+    proxy.send_signal(SIGTERM);
+    REQUIRE(wait_until([&] { return !idle.try_query("select 1").ok(); }));
+    CHECK(wait_until([&] { return !pinned.try_query("select 1").ok(); }));
+    CHECK_FALSE(pq_connection::try_connect(proxy.at(), login_as(servers)).ok());
+    CHECK(busy.value("select 3") == "3");
+    CHECK_FALSE(proxy.ended());
+    static_cast<void>(busy.try_query("commit"));
+    CHECK(proxy.stop() == 0);
+}
+
+void check_ends_at_once(const std::vector<int>& signals) {
+    auto& servers = cluster::shared();
+    proxy_process proxy(servers, one_server("{size: 3}", 2));
+    pq_connection busy(proxy.at(), login_as(servers));
+    busy.query("begin");
+    for (const int each : signals) {
+        proxy.send_signal(each);
+    }
+    REQUIRE(wait_until([&] { return proxy.ended(); }));
+    CHECK_FALSE(busy.try_query("select 1").ok());
+    CHECK(proxy.stop() == 0);
+}
+
 }  // namespace
 
 TEST_CASE("a wrong file gives every error with its place and exit code 2") {
@@ -189,6 +222,7 @@ TEST_CASE("SIGHUP many times under load loses nothing") {
     auto options = one_server("{size: 2}", 2);
     proxy_process proxy(servers, options);
     std::vector<pq_connection> clients;
+    clients.reserve(6);
     for (int i = 0; i < 6; ++i) {
         clients.emplace_back(proxy.at(), login_as(servers));
     }
@@ -207,41 +241,13 @@ TEST_CASE("SIGHUP many times under load loses nothing") {
 }
 
 TEST_CASE("SIGTERM lets transactions end and everybody else go") {
-    auto& servers = cluster::shared();
-    for (const unsigned workers : {1U, 2U}) {
-        CAPTURE(workers);
-        proxy_process proxy(servers, one_server("{size: 3}", workers));
-        pq_connection idle(proxy.at(), login_as(servers));
-        pq_connection busy(proxy.at(), login_as(servers));
-        pq_connection pinned(proxy.at(), login_as(servers));
-        CHECK(idle.value("select 1") == "1");
-        pinned.query("create temp table state_t (x int)");
-        busy.query("begin");
-        proxy.send_signal(SIGTERM);
-        REQUIRE(wait_until([&] { return !idle.try_query("select 1").ok(); }));
-        CHECK_FALSE(pinned.try_query("select 1").ok());
-        CHECK_FALSE(pq_connection::try_connect(proxy.at(), login_as(servers)).ok());
-        CHECK(busy.value("select 3") == "3");
-        CHECK_FALSE(proxy.ended());
-        static_cast<void>(busy.try_query("commit"));
-        CHECK(proxy.stop() == 0);
-    }
+    check_drains(1);
+    check_drains(2);
 }
 
 TEST_CASE("SIGINT ends it at once") {
-    auto& servers = cluster::shared();
-    for (const bool after_term : {false, true}) {
-        proxy_process proxy(servers, one_server("{size: 3}", 2));
-        pq_connection busy(proxy.at(), login_as(servers));
-        busy.query("begin");
-        if (after_term) {
-            proxy.send_signal(SIGTERM);
-        }
-        proxy.send_signal(SIGINT);
-        REQUIRE(wait_until([&] { return proxy.ended(); }));
-        CHECK_FALSE(busy.try_query("select 1").ok());
-        CHECK(proxy.stop() == 0);
-    }
+    check_ends_at_once({SIGINT});
+    check_ends_at_once({SIGTERM, SIGINT});
 }
 
 TEST_CASE("a port that is taken is told and gives an exit code") {

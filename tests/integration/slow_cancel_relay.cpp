@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 
 #include <exception>
-#include <string>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +23,15 @@ bool wait_for(const file_descriptor& one, const file_descriptor& other, pollfd (
     both[0] = {.fd = one.get(), .events = POLLIN, .revents = 0};
     both[1] = {.fd = other.get(), .events = POLLIN, .revents = 0};
     return poll(both, 2, turn_ms) > 0;
+}
+
+// What has come; throws at the end of the stream.
+void hand_on(const file_descriptor& from, const file_descriptor& to) {
+    const auto bytes = read_some(from, 65536, std::chrono::steady_clock::now() + patience);
+    if (bytes.empty()) {
+        throw std::runtime_error("end of stream");
+    }
+    write_all(to, bytes);
 }
 
 }  // namespace
@@ -48,40 +57,39 @@ void slow_cancel_relay::accept_all() {
         }
         file_descriptor client(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
         if (client) {
-            sessions_.emplace_back([this, client = std::move(client)]() mutable {
-                try {
-                    serve(std::move(client));
-                } catch (const std::exception&) {
-                    // One side has gone; the sockets close with this thread.
-                }
-            });
+            sessions_.emplace_back([this, client = std::move(client)]() { serve(client); });
         }
     }
 }
 
-void slow_cancel_relay::serve(file_descriptor client) {
-    const auto server = dial(server_);
-    bool first = true;
-    while (!stop_) {
-        pollfd both[2];
-        if (!wait_for(client, server, both)) {
-            continue;
-        }
-        for (const bool from_client : {true, false}) {
-            if (both[from_client ? 0 : 1].revents == 0) {
+void slow_cancel_relay::serve(const file_descriptor& client) {
+    try {
+        const auto server = dial(server_);
+        bool first = true;
+        while (!stop_) {
+            pollfd both[2];
+            if (!wait_for(client, server, both)) {
                 continue;
             }
-            const auto& from = from_client ? client : server;
-            const auto bytes = read_some(from, 65536, std::chrono::steady_clock::now() + patience);
-            if (bytes.empty()) {
-                return;
+            if (both[0].revents != 0) {
+                delay_cancel(client, std::exchange(first, false));
+                hand_on(client, server);
             }
-            if (from_client && std::exchange(first, false) && is_cancel(bytes)) {
-                ++cancels_;
-                std::this_thread::sleep_for(delay_);
+            if (both[1].revents != 0) {
+                hand_on(server, client);
             }
-            write_all(from_client ? server : client, bytes);
         }
+    } catch (const std::exception&) {
+        // One side has gone; the other is closed with this thread's end.
+    }
+}
+
+void slow_cancel_relay::delay_cancel(const file_descriptor& from, bool first) {
+    char head[8] = "";
+    if (first && recv(from.get(), head, sizeof head, MSG_PEEK) == sizeof head &&
+        is_cancel({head, sizeof head})) {
+        ++cancels_;
+        std::this_thread::sleep_for(delay_);
     }
 }
 

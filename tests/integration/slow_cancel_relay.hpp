@@ -25,7 +25,9 @@ public:
 
 private:
     void accept_all();
-    void serve(file_descriptor client);
+    void serve(const file_descriptor& client);
+    // Waits if these are the first bytes of a connection and a CancelRequest.
+    void delay_cancel(const file_descriptor& from, bool first);
 
     endpoint server_;
     milliseconds delay_;

@@ -107,7 +107,11 @@ TEST_CASE("B81 set_config for the session with a literal and with parameters") {
         const auto& name = what.name;
         const auto before = shown(pair.second, name);
         const auto literal = quoted(what.text);
-        pair.first.query("select set_config('" + name + "', " + literal + ", false)");
+        pair.first.query(std::string("select set_config('")
+                             .append(name)
+                             .append("', ")
+                             .append(literal)
+                             .append(", false)"));
         check_follows(pair, what, before);
         pair.first.query("RESET ALL");
         check_undone(pair, what, before);

@@ -33,6 +33,18 @@ void kill_backend(const cluster& servers, const std::string& pid) {
     }));
 }
 
+// Returns when the server runs it.
+void start_sleeping(pq_connection& client, const cluster& servers) {
+    start(client, "select pg_sleep(60)");
+    auto direct = superuser(servers);
+    REQUIRE(wait_until([&] {
+        return direct.value(
+                   "select count(*) from pg_stat_activity where usename = 'app' and "
+                   "query = 'select pg_sleep(60)' and state = 'active'"
+               ) == "1";
+    }));
+}
+
 }  // namespace
 
 TEST_CASE("B93 a transaction whose server has died fails as a whole") {
@@ -115,18 +127,11 @@ TEST_CASE("B96 what a killed client was running is cancelled and rolled back") {
     auto& servers = cluster::shared();
     make_table(servers);
     proxy_process proxy(servers, one_server("{size: 1}"));
-    auto direct = superuser(servers);
     for (int i = 0; i < 5; ++i) {
         pq_connection one(proxy.at(), login_as(servers));
         one.query("begin");
         one.query("insert into state_rows values (1)");
-        start(one, "select pg_sleep(60)");
-        REQUIRE(wait_until([&] {
-            return direct.value(
-                       "select count(*) from pg_stat_activity where usename = 'app' and "
-                       "query = 'select pg_sleep(60)' and state = 'active'"
-                   ) == "1";
-        }));
+        start_sleeping(one, servers);
         vanish(one);
         pq_connection next(proxy.at(), login_as(servers));
         CHECK(next.value("select 1") == "1");  // long before the minute is over
