@@ -150,7 +150,9 @@ private:
         bool simple = false;  // a simple Query: succeeded only if no error was seen
         std::string name{};
         statement_ptr previous{};
-        std::uint64_t version = 0;  // of the unnamed statement
+        std::uint64_t version = 0;  // of the unnamed statement that it makes or drops
+        std::unique_ptr<unnamed_statement> before{};  // that it replaces, if it may be ignored
+        bool server_had_it = false;                   // the one before
         std::shared_ptr<const routing::traits> traits{};
         std::vector<routing::setting_effect> settings{};
         name_map<statement_ptr> names{};      // that it deallocates
@@ -166,6 +168,9 @@ private:
     effects_of(const known_text& what, std::string_view text, const portal* bound);
     void apply(const note_record& record);
     void undo(const note_record& record);
+    [[nodiscard]] std::uint64_t drop_unnamed();
+    void forget_unnamed(std::uint64_t version);
+    void take_back_unnamed(note_record& record);
 
     // session_link.cpp: getting and giving back a connection
     enum class obtained : std::uint8_t { linked, failed, retry, retry_at_once };

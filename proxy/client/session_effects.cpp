@@ -119,13 +119,19 @@ std::uint64_t session::take_note(note_record&& record) {
 std::uint64_t
 session::note_unnamed(std::string_view text, std::string_view oids, known_text&& known) {
     auto& unnamed = statements_.unnamed;
+    note_record record{.what = note_record::kind::unnamed};
+    if (unnamed.version != 0 && !link_->owes().empty()) {
+        record.server_had_it = link_->unnamed_owner == unnamed.version;
+        record.before = std::make_unique<unnamed_statement>(std::exchange(unnamed, {}));
+    }
     unnamed.known = std::move(known);
     unnamed.text.assign(text);
     unnamed.oids.assign(oids);
     unnamed.deallocates = false;
     unnamed.version = worker_.next_unnamed++;
     link_->unnamed_owner = unnamed.version;
-    return take_note({.what = note_record::kind::unnamed, .version = unnamed.version});
+    record.version = unnamed.version;
+    return take_note(std::move(record));
 }
 
 std::uint64_t
@@ -192,13 +198,20 @@ void session::settled(std::uint64_t note, outcome how, protocol::bytes_view fram
     record.done = true;
     const bool good = how == outcome::answered && !(record.simple && failed_);
     const bool own_answer = frame.empty();  // which proves nothing about the text
+    if (how == outcome::answered && record.version != 0 &&
+        record.what != note_record::kind::unnamed) {
+        forget_unnamed(record.version);  // a Query or a Close that was not ignored
+    }
+    if (how == outcome::dropped && record.before) {
+        take_back_unnamed(record);
+    }
     if (!good) {
         undo(record);
-        if (wake_.waiting()) {
-            wake_.notify();  // a message may wait for the name, and no ReadyForQuery may come
-        }
     } else if (record.what != note_record::kind::parse || !own_answer) {
         apply(record);
+    }
+    if (wake_.waiting()) {
+        wake_.notify();  // a message may wait for the name, and no ReadyForQuery may come
     }
     while (!notes_.empty() && notes_.front().done) {
         notes_.pop_front();
@@ -247,14 +260,7 @@ void session::undo(const note_record& record) {
             statements_.set(record.name, record.previous);
         }
         break;
-    case note_record::kind::unnamed:
-        if (statements_.unnamed.version == record.version) {
-            statements_.drop_unnamed();
-        }
-        if (link_ && link_->unnamed_owner == record.version) {
-            link_->unnamed_owner = 0;
-        }
-        break;
+    case note_record::kind::unnamed: forget_unnamed(record.version); break;
     case note_record::kind::effects:
         statements_.put_back(record.names);
         if (link_) {

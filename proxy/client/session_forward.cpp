@@ -102,14 +102,14 @@ known_text session::next_text(std::string_view text) {
 }
 
 void session::forward_query(const frame_part& part) {
-    statements_.drop_unnamed();
-    link_->unnamed_owner = 0;
+    const auto dropped = drop_unnamed();
     std::uint64_t note = 0;
     if (part.kind == part_kind::head) {
         leaves_behind(classifier::unknown());
     } else if (const auto query = frontend::query::decode(part.body())) {
         const auto known = next_text(query->text);
         if (deallocates_own(known, query->text)) {
+            forget_unnamed(dropped);
             build_.clear();
             protocol::byte_writer writer(build_);
             frontend::query{}.encode(writer);
@@ -122,6 +122,10 @@ void session::forward_query(const frame_part& part) {
     } else {
         (void)refuse("invalid message format");
         return;
+    }
+    if (dropped != 0) {
+        note = note != 0 ? note : take_note({.what = note_record::kind::close});
+        notes_[note - first_note_].version = dropped;
     }
     const ledger_entry entry{
         .kind = owed::query,
@@ -304,9 +308,11 @@ void session::forward_close(const frame_part& part) {
         return;
     }
     if (close->name.empty()) {
-        statements_.drop_unnamed();
-        link_->unnamed_owner = 0;
-        (void)link_->send({.kind = owed::close, .tag = tag(purpose::client)}, part.bytes);
+        const auto dropped = drop_unnamed();
+        const auto note =
+            dropped == 0 ? 0 : take_note({.what = note_record::kind::close, .version = dropped});
+        const auto what = tag(note != 0 ? purpose::noted : purpose::client);
+        (void)link_->send({.kind = owed::close, .tag = what, .note = note}, part.bytes);
         return;
     }
     auto previous = statements_.erase(close->name);

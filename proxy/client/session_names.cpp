@@ -21,8 +21,8 @@ namespace sqlstates = protocol::sqlstates;
 
 }  // namespace
 
-// A name whose Parse belongs to an earlier unit and has not been answered: whether the name is
-// there is not known yet.
+// A name whose Parse or Close belongs to an earlier unit and has not been answered: whether the
+// name is there is not known yet.
 bool session::name_unsettled(const frame_part& part) const {
     if (notes_.empty() || part.kind != part_kind::whole) {
         return false;
@@ -44,8 +44,9 @@ bool session::name_unsettled(const frame_part& part) const {
     }
     auto number = first_note_;
     return std::any_of(notes_.begin(), notes_.end(), [&](const note_record& note) {
-        return number++ < unit_first_note_ && !note.done && note.what == note_record::kind::parse &&
-               note.name == name;
+        const bool named =
+            note.what == note_record::kind::parse || note.what == note_record::kind::close;
+        return number++ < unit_first_note_ && !note.done && named && note.name == name;
     });
 }
 
@@ -116,6 +117,47 @@ bool session::ensure_unnamed() {
         {.kind = owed::parse, .to = answer_to::client_if_error, .tag = tag(purpose::replay)},
         build_
     );
+}
+
+// A Query or a Close drops the unnamed statement, unless an error before it in its unit makes the
+// server ignore it. Where that may be, and the server has the statement, its own answers tell, and
+// the version to forget behind them is returned; 0 when nothing is left to do.
+std::uint64_t session::drop_unnamed() {
+    const auto version = statements_.unnamed.version;
+    if (version != 0 && link_->unnamed_owner == version && !link_->owes().empty()) {
+        return version;
+    }
+    statements_.drop_unnamed();
+    link_->unnamed_owner = 0;
+    return 0;
+}
+
+void session::forget_unnamed(std::uint64_t version) {
+    if (statements_.unnamed.version == version) {
+        statements_.drop_unnamed();
+    }
+    if (link_ && link_->unnamed_owner == version) {
+        link_->unnamed_owner = 0;
+    }
+}
+
+// A Parse of the unnamed statement was ignored: the one before it is still there.
+void session::take_back_unnamed(note_record& record) {
+    if (statements_.unnamed.version == record.version) {
+        statements_.unnamed = std::move(*record.before);
+        if (link_ && link_->unnamed_owner == record.version) {
+            link_->unnamed_owner = record.server_had_it ? statements_.unnamed.version : 0;
+        }
+        return;
+    }
+    // A later one has replaced it already, and may be ignored as well.
+    for (auto& later : notes_) {
+        if (later.before && later.before->version == record.version) {
+            later.before = std::move(record.before);
+            later.server_had_it = record.server_had_it;
+            return;
+        }
+    }
 }
 
 }  // namespace weir::proxy::client

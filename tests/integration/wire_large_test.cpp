@@ -14,7 +14,7 @@ namespace weir::integration {
 namespace {
 
 constexpr std::size_t mib = 1U << 20U;
-constexpr std::size_t growth = 24 * mib;  // buffers of one client and one server, and the allocator
+constexpr std::size_t growth = 48 * mib;  // buffers, what is owed in a pipeline, the allocator
 
 proxy_options pool_of(unsigned size) {
     proxy_options options;

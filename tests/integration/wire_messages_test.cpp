@@ -32,30 +32,36 @@ std::string without_names(const std::string& text) {
     return std::regex_replace(text, names, "prepared statement *");
 }
 
-// A script of messages nobody would send, always the same for a seed.
+// A script of messages nobody would send, always the same for a seed. Two differences that are
+// meant (docs/compatibility.md) are left out: texts that do not parse have a name of their own, and
+// where transactions may fail no text is one a server holds already.
 script random_script(unsigned seed) {
     std::mt19937 random(seed);
+    const bool transactions = seed % 2 == 0;
     const std::vector<std::string> names = {"", "a", "b"};
-    const std::vector<std::string> texts = {
+    std::vector<std::string> texts = {
         "select 1",
         "select $1::text",
-        "begin",
-        "commit",
-        "rollback",
         "select 1/0",
         "select generate_series(1,3)",
         "",
-        "savepoint s",
         "set lock_timeout = 77",
         "show lock_timeout",
-        "select 5; select 6",
         "do $$ begin raise notice 'x'; end $$"};
+    if (transactions) {
+        texts.insert(texts.end(), {"begin", "commit", "rollback", "savepoint s"});
+    }
     const auto name = [&] { return names[random() % names.size()]; };
-    const auto text = [&] { return texts[random() % texts.size()]; };
+    unsigned long left = 3 + random() % 12;
+    const auto text = [&] {
+        const auto& chosen = texts[random() % texts.size()];
+        return transactions ? chosen + " -- " + std::to_string(seed) + "." + std::to_string(left)
+                            : chosen;
+    };
     script made;
-    for (auto left = 3 + random() % 12; left > 0; --left) {
+    for (; left > 0; --left) {
         switch (random() % 14) {
-        case 0: made.query(text()); break;
+        case 0: made.query(random() % 4 == 0 ? "select 5; select 6" : text()); break;
         case 1:
         case 2: made.parse(name(), text()); break;
         case 3: made.parse("never", "selec"); break;
@@ -200,9 +206,7 @@ TEST_CASE("large objects work by function calls") {
     }
 }
 
-// Differences that are left (docs/compatibility.md, pipelined names) show up here; it reports, it
-// does not fail the run.
-TEST_CASE("random messages are like direct" * doctest::may_fail()) {
+TEST_CASE("random messages are like direct") {
     auto& servers = cluster::shared();
     proxy_options options;
     options.primary_only = true;
