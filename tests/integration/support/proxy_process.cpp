@@ -41,11 +41,12 @@ std::string servers_text(const cluster& servers, const proxy_options& options) {
 }
 
 std::string users_text(const cluster& servers) {
-    std::string text = "users:\n";
+    std::ostringstream text;
+    text << "users:\n";
     for (const auto& [name, password] : servers.users()) {
-        text += "  - {name: " + name + ", password: \"" + password + "\"}\n";
+        text << "  - {name: " << name << ", password: \"" << password << "\"}\n";
     }
-    return text;
+    return text.str();
 }
 
 // The child's part after fork: only calls that are safe there.
