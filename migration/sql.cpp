@@ -1,0 +1,170 @@
+#include "migration/sql.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace weir::migration {
+namespace {
+
+// The first line, without "ERROR:  ".
+std::string one_line(std::string_view message) {
+    message = message.substr(0, message.find('\n'));
+    for (const std::string_view front : {"ERROR:  ", "FATAL:  "}) {
+        if (message.starts_with(front)) {
+            message.remove_prefix(front.size());
+        }
+    }
+    return std::string(message);
+}
+
+}  // namespace
+
+std::uint64_t sql_rows::touched() const {
+    const std::string_view text = result_ ? PQcmdTuples(result_.get()) : "";
+    std::uint64_t count = 0;
+    std::from_chars(text.data(), text.data() + text.size(), count);
+    return count;
+}
+
+std::optional<sql_error> sql_session::connect(const source_address& where, bool replication) {
+    address_ = where.host + ":" + std::to_string(where.port) + "/" + where.database;
+    const auto port = std::to_string(where.port);
+    const std::array<const char*, 15> keys = {
+        "host",
+        "port",
+        "user",
+        "password",
+        "dbname",
+        "sslmode",
+        "sslrootcert",
+        "application_name",
+        "connect_timeout",
+        "keepalives_idle",
+        "keepalives_interval",
+        "tcp_user_timeout",
+        "options",
+        "replication",
+        nullptr};
+    const std::array<const char*, 15> values = {
+        where.host.c_str(),
+        port.c_str(),
+        where.user.c_str(),
+        where.password.c_str(),
+        where.database.c_str(),
+        where.sslmode.c_str(),
+        where.sslrootcert.c_str(),
+        where.application_name.c_str(),
+        "10",
+        "10",
+        "5",
+        "30000",
+        "-c DateStyle=ISO -c TimeZone=UTC -c extra_float_digits=1 -c IntervalStyle=iso_8601",
+        replication ? "database" : nullptr,
+        nullptr};
+    connection_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
+    if (PQstatus(connection_.get()) != CONNECTION_OK) {
+        sql_error error{.sqlstate = {}, .text = address_ + ": " + one_line(PQerrorMessage(get()))};
+        close();
+        return error;
+    }
+    PQsetNoticeProcessor(
+        get(),
+        [](void*, const char*) {},
+        nullptr
+    );
+    return std::nullopt;
+}
+
+bool sql_session::connected() const noexcept {
+    return connection_ && PQstatus(connection_.get()) == CONNECTION_OK;
+}
+
+sql_answer sql_session::answer(pq_result result) {
+    const auto status = PQresultStatus(result.get());
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY ||
+        status == PGRES_COPY_BOTH || status == PGRES_COPY_IN || status == PGRES_COPY_OUT) {
+        return {.rows = sql_rows(std::move(result)), .error = {}};
+    }
+    const char* state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
+    const std::string_view said =
+        result ? PQresultErrorMessage(result.get()) : PQerrorMessage(get());
+    sql_error error{
+        .sqlstate = state == nullptr ? "" : state,
+        .text = address_ + ": " + one_line(said.empty() ? "connection lost" : said)};
+    if (!connected()) {
+        error.sqlstate.clear();
+        close();
+    }
+    return {.rows = {}, .error = std::move(error)};
+}
+
+sql_answer sql_session::run(const std::string& text) {
+    if (!connected()) {
+        return {.rows = {}, .error = sql_error{{}, address_ + ": not connected"}};
+    }
+    return answer(pq_result(PQexec(get(), text.c_str())));
+}
+
+sql_answer sql_session::run(
+    const std::string& text,
+    std::span<const std::optional<std::string>> parameters,
+    bool binary
+) {
+    if (!connected()) {
+        return {.rows = {}, .error = sql_error{{}, address_ + ": not connected"}};
+    }
+    std::vector<const char*> values;
+    values.reserve(parameters.size());
+    for (const auto& parameter : parameters) {
+        values.push_back(parameter ? parameter->c_str() : nullptr);
+    }
+    return answer(pq_result(PQexecParams(
+        get(),
+        text.c_str(),
+        static_cast<int>(values.size()),
+        nullptr,
+        values.data(),
+        nullptr,
+        nullptr,
+        binary ? 1 : 0
+    )));
+}
+
+std::string quoted_name(std::string_view text) {
+    std::string quoted = "\"";
+    for (const char byte : text) {
+        quoted += byte;
+        if (byte == '"') {
+            quoted += byte;
+        }
+    }
+    return quoted += '"';
+}
+
+std::string quoted_text(std::string_view text) {
+    std::string quoted = " E'";
+    for (const char byte : text) {
+        if (byte == '\'' || byte == '\\') {
+            quoted += '\\';
+        }
+        quoted += byte;
+    }
+    return quoted += '\'';
+}
+
+std::string text_array(std::span<const std::string> elements) {
+    std::string array = "{";
+    for (const auto& element : elements) {
+        array += array.size() == 1 ? "\"" : ",\"";
+        for (const char byte : element) {
+            if (byte == '"' || byte == '\\') {
+                array += '\\';
+            }
+            array += byte;
+        }
+        array += '"';
+    }
+    return array += '}';
+}
+
+}  // namespace weir::migration
