@@ -290,6 +290,9 @@ std::vector<prometheus::MetricFamily> registry::Collect() const {
     if (options_.topology) {
         show(out, options_.topology());
     }
+    if (options_.migrations) {
+        show(out, options_.migrations());
+    }
     return out;
 }
 

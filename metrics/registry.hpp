@@ -2,6 +2,7 @@
 // alerts use.
 #pragma once
 
+#include "metrics/migrations.hpp"
 #include "metrics/probe.hpp"
 
 #include <prometheus/collectable.h>
@@ -36,6 +37,7 @@ using topology_source = std::function<std::vector<server_sample>()>;
 struct registry_options {
     std::string version;  // of pgweir, for pgweir_build_info
     topology_source topology;
+    migration_source migrations{};
     std::size_t series_limit = default_series_limit;  // per family, over all workers
 };
 
