@@ -33,9 +33,9 @@ endfunction()
 # values are lists, which doctest_discover_tests cannot hand on.
 function(weir_add_integration_tests)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "SOURCES;LIBRARIES")
-  add_executable(integration_tests
-    ${arg_SOURCES} "${PROJECT_SOURCE_DIR}/tests/unit/support/doctest_main.cpp")
-  target_link_libraries(integration_tests PRIVATE ${arg_LIBRARIES} weir_options doctest::doctest)
+  add_executable(integration_tests ${arg_SOURCES})
+  target_link_libraries(integration_tests PRIVATE ${arg_LIBRARIES})
+  weir_test_options(integration_tests)
   add_dependencies(integration_tests pgweir)
   doctest_discover_tests(integration_tests TEST_PREFIX "integration." PROPERTIES LABELS integration)
   set(properties "${CMAKE_CURRENT_BINARY_DIR}/integration_properties.cmake")

@@ -117,7 +117,7 @@ def about(options, cluster, everybody):
     return {
         "date": datetime.date.today().isoformat(), "rounds": options.rounds, "seconds": options.seconds,
         "scale": options.scale, "pool": peers.POOL_SIZE, "processor": processes.processor(),
-        "cores": os.cpu_count(), "kernel": os.uname().release, "replicas": len(cluster.nodes) - 1,
+        "cores": os.cpu_count(), "kernel": ".".join(os.uname().release.split(".")[:2]), "replicas": len(cluster.nodes) - 1,
         "versions": {peer.name: peer.version for peer in everybody},
     }
 
