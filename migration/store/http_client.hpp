@@ -26,7 +26,7 @@ struct http_options {
 struct http_request {
     std::string_view method = "POST";  // GET, POST, PUT, PATCH, DELETE
     std::string target;                // "/v2/…", percent-encoded
-    std::string_view body;             // JSON, or empty
+    std::string_view body{};           // JSON, or empty
 };
 
 struct http_answer {

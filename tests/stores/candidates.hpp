@@ -56,9 +56,20 @@ struct qdrant {
     static candidate& get();
 };
 
+struct chroma {
+    static candidate& get();
+};
+
+struct postgres {
+    static candidate& get();
+};
+
 }  // namespace weir::stores
 
 TYPE_TO_STRING_AS("turbopuffer", weir::stores::turbopuffer);
 TYPE_TO_STRING_AS("qdrant", weir::stores::qdrant);
+TYPE_TO_STRING_AS("chroma", weir::stores::chroma);
+TYPE_TO_STRING_AS("postgres", weir::stores::postgres);
 
-#define WEIR_STORES weir::stores::turbopuffer, weir::stores::qdrant
+#define WEIR_STORES \
+    weir::stores::turbopuffer, weir::stores::qdrant, weir::stores::chroma, weir::stores::postgres
