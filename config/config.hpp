@@ -172,6 +172,70 @@ struct log {
     bool connections = true;  // a line per client login and disconnect
 };
 
+enum class store_type : std::uint8_t { turbopuffer, qdrant, chroma, postgres };
+
+// A vector store. turbopuffer, qdrant and chroma are reached by `url`, postgres by host and port.
+struct store {
+    std::string name;
+    store_type type = store_type::turbopuffer;
+    std::string url;      // "http://host:port/path" or "https://…"
+    std::string api_key;  // resolved secret; empty: none is sent
+    std::string host;
+    std::uint16_t port = 5432;
+    std::string database;
+    std::string user;
+    std::string password;  // resolved secret
+    tls_mode tls = tls_mode::disable;
+    std::string ca;  // PEM file to trust; empty: the system's
+    milliseconds connect_timeout = 10s;
+    milliseconds request_timeout = 30s;
+    std::uint32_t max_in_flight = 0;  // writers at a time for a migration; 0: what the store takes
+    bool gzip = false;
+    friend bool operator==(const store&, const store&) = default;
+};
+
+enum class metric : std::uint8_t { cosine, l2, inner_product };
+enum class capture : std::uint8_t { wal, outbox };
+enum class acknowledge : std::uint8_t { async, store };
+
+// When changes are sent: as soon as one of the limits is reached.
+struct batch {
+    std::uint32_t rows = 500;
+    std::uint64_t bytes = 8ULL << 20;
+    milliseconds delay = 20ms;  // the longest that a change waits for others
+    friend bool operator==(const batch&, const batch&) = default;
+};
+
+// How the rows are read that are there when a migration starts.
+struct copy {
+    std::uint32_t connections = 2;
+    std::uint32_t page = 1000;  // rows of one read
+    friend bool operator==(const copy&, const copy&) = default;
+};
+
+struct migration {
+    std::string name;  // part of the names of the slot and the publication
+    std::string database;
+    std::string user;
+    std::string password;  // resolved secret
+    std::string table;     // "schema.table", as it is in the catalog, without quotes
+    std::vector<std::string> key;
+    std::string embedding;
+    std::vector<std::string> attributes;
+    std::string tenant;  // empty: none
+    std::string store;
+    std::string name_pattern;  // of the store's namespaces, see name_pattern.hpp
+    weir::config::metric metric = weir::config::metric::cosine;
+    weir::config::capture capture = weir::config::capture::wal;
+    weir::config::acknowledge acknowledge = weir::config::acknowledge::async;
+    milliseconds acknowledge_timeout = 5s;
+    std::uint64_t max_retained_wal = 16ULL << 30;  // bytes; 0: no limit
+    milliseconds lease = 10s;
+    weir::config::batch batch;
+    weir::config::copy copy;
+    friend bool operator==(const migration&, const migration&) = default;
+};
+
 struct config {
     weir::config::listen listen;
     weir::config::http http;
@@ -183,6 +247,8 @@ struct config {
     weir::config::console console;
     weir::config::routing routing;
     weir::config::log log;
+    std::vector<store> stores;
+    std::vector<migration> migrations;
 };
 
 }  // namespace weir::config

@@ -62,7 +62,7 @@ private:
         elements kept;
         for (const auto& e : old_elements) {
             if (find(new_elements, e.path) == nullptr) {
-                add(e.path, "removed", false);
+                add(e.path, "removed", !k.reloadable);
             } else {
                 kept.push_back(e);
             }
@@ -71,7 +71,7 @@ private:
         for (const auto& e : new_elements) {
             const auto* const old_element = find(old_elements, e.path);
             if (old_element == nullptr) {
-                add(e.path, "added", false);
+                add(e.path, "added", !k.reloadable);
                 continue;
             }
             in_order +=

@@ -33,6 +33,11 @@ void complete(config& c) {
             }
         }
     }
+    for (auto& one : c.migrations) {
+        if (one.name_pattern.empty()) {
+            one.name_pattern = one.name;
+        }
+    }
 }
 
 load_result finish(config loaded, diagnostics& found, const std::string& file_name) {

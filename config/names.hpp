@@ -44,6 +44,25 @@ inline constexpr std::array log_level_names{
     named<log_level>{"warning", log_level::warning},
     named<log_level>{"error", log_level::error}};
 
+inline constexpr std::array store_type_names{
+    named<store_type>{"turbopuffer", store_type::turbopuffer},
+    named<store_type>{"qdrant", store_type::qdrant},
+    named<store_type>{"chroma", store_type::chroma},
+    named<store_type>{"postgres", store_type::postgres}};
+
+inline constexpr std::array metric_names{
+    named<metric>{"cosine", metric::cosine},
+    named<metric>{"l2", metric::l2},
+    named<metric>{"inner_product", metric::inner_product}};
+
+inline constexpr std::array capture_names{
+    named<capture>{"wal", capture::wal},
+    named<capture>{"outbox", capture::outbox}};
+
+inline constexpr std::array acknowledge_names{
+    named<acknowledge>{"async", acknowledge::async},
+    named<acknowledge>{"store", acknowledge::store}};
+
 template <class Table, class Enum>
 constexpr std::string_view name_in(const Table& table, Enum value) {
     for (const auto& candidate : table) {
@@ -72,6 +91,22 @@ constexpr std::string_view to_string(targets value) {
 
 constexpr std::string_view to_string(log_level value) {
     return name_in(log_level_names, value);
+}
+
+constexpr std::string_view to_string(store_type value) {
+    return name_in(store_type_names, value);
+}
+
+constexpr std::string_view to_string(metric value) {
+    return name_in(metric_names, value);
+}
+
+constexpr std::string_view to_string(capture value) {
+    return name_in(capture_names, value);
+}
+
+constexpr std::string_view to_string(acknowledge value) {
+    return name_in(acknowledge_names, value);
 }
 
 }  // namespace weir::config

@@ -142,6 +142,12 @@ std::string example_value(const key& k) {
 }
 
 std::string example_name(const std::string& map) {
+    if (map == "stores") {
+        return "vectors";
+    }
+    if (map == "migrations") {
+        return "groups";
+    }
     return map == "clusters" ? "main" : "app";
 }
 
@@ -166,7 +172,7 @@ std::string comment(const std::string& description, const std::string& indent) {
 
 void add_example(const std::vector<key>& keys, const std::string& indent, std::string& file) {
     for (const auto& k : keys) {
-        if (!k.available()) {
+        if (!k.available() || !k.in_example) {
             continue;
         }
         file.append(comment(k.description, indent)).append(indent + k.name + ":");
@@ -198,8 +204,8 @@ std::string reference_page() {
     page.append("\n## Top level\n").append(table(schema()));
     add_sections(schema(), {}, page);
     page.append(
-        "\n## Every key\n\nA file that sets every key; most of it says what holds "
-        "anyway.\n\n```yaml\n"
+        "\n## Every key\n\nA file that sets every key but those of other stores; most of it says "
+        "what holds anyway.\n\n```yaml\n"
     );
     page.append(example_file()).append("```\n");
     return page;

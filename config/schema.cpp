@@ -266,8 +266,21 @@ std::vector<key> make_schema() {
         ),
         inner("routing", &config::routing, routing_keys(), "Which server answers which statement."),
         inner("log", &config::log, log_keys(), "What is written to standard error."),
-        later("stores", "External vector stores."),
-        later("migrations", "Migrations of embeddings to a vector store."),
+        at_start(elements_of(
+            "stores",
+            value_type::map,
+            &config::stores,
+            store_keys(),
+            "Vector stores, by name."
+        )),
+        at_start(elements_of(
+            "migrations",
+            value_type::map,
+            &config::migrations,
+            migration_keys(),
+            "Tables whose embeddings are written to a vector store too, by a name of lower-case "
+            "letters, digits and `_`. Nothing happens before `MIGRATE START`."
+        )),
     };
 }
 

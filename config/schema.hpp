@@ -66,6 +66,7 @@ struct key {
     std::string default_text;
     bool required = false;
     bool reloadable = true;  // RELOAD applies a change
+    bool in_example = true;  // false: it does not go together with other keys of the example
     // Inclusive; milliseconds for a duration, bytes for a size.
     std::uint64_t least = 0;
     std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
@@ -100,5 +101,7 @@ struct key {
 [[nodiscard]] std::vector<key> cluster_keys();
 [[nodiscard]] std::vector<key> tls_keys(const std::string& mode_description);
 [[nodiscard]] std::vector<key> rule_keys();
+[[nodiscard]] std::vector<key> store_keys();
+[[nodiscard]] std::vector<key> migration_keys();
 
 }  // namespace weir::config

@@ -289,6 +289,12 @@ inline key at_start(key k) {
     return k;
 }
 
+// A key that the example leaves out, because it goes with another choice than the example's.
+inline key not_in_example(key k) {
+    k.in_example = false;
+    return k;
+}
+
 // A choice whose feature is not built yet.
 inline key later_choice(key k, std::string name) {
     k.choices.push_back({.name = std::move(name), .available = false});

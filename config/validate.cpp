@@ -26,23 +26,11 @@ std::string position(place at) {
     return std::to_string(at.line) + ":" + std::to_string(at.column);
 }
 
-void check_file(const std::string& path, const std::string& file, diagnostics& out) {
-    if (file.empty() || out.broken(path)) {
-        return;
-    }
-    std::error_code status_ec;
-    if (!std::filesystem::is_regular_file(file, status_ec)) {
-        out.report(path, path + ": the file '" + file + "' does not exist; expected a PEM file");
-    } else if (!std::ifstream(file)) {
-        out.report(path, path + ": the file '" + file + "' cannot be read; expected a PEM file");
-    }
-}
-
 void check_tls(const std::string& path, const tls& t, bool serves, diagnostics& out) {
     const auto damaged = out.damaged(path);
-    check_file(path + ".certificate", t.certificate, out);
-    check_file(path + ".key", t.key, out);
-    check_file(path + ".ca", t.ca, out);
+    check_pem_file(path + ".certificate", t.certificate, out);
+    check_pem_file(path + ".key", t.key, out);
+    check_pem_file(path + ".ca", t.ca, out);
     if (damaged) {
         return;
     }
@@ -207,6 +195,18 @@ void check_presence(const config& c, diagnostics& out) {
 
 }  // namespace
 
+void check_pem_file(const std::string& path, const std::string& file, diagnostics& out) {
+    if (file.empty() || out.broken(path)) {
+        return;
+    }
+    std::error_code status_ec;
+    if (!std::filesystem::is_regular_file(file, status_ec)) {
+        out.report(path, path + ": the file '" + file + "' does not exist; expected a PEM file");
+    } else if (!std::ifstream(file)) {
+        out.report(path, path + ": the file '" + file + "' cannot be read; expected a PEM file");
+    }
+}
+
 void validate(const config& c, diagnostics& out) {
     check_presence(c, out);
     check_ip("listen.address", c.listen.address, out);
@@ -226,6 +226,8 @@ void validate(const config& c, diagnostics& out) {
     }
     validate_access(c, out);
     validate_rules(c, out);
+    validate_stores(c, out);
+    validate_migrations(c, out);
 }
 
 }  // namespace weir::config

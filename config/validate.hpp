@@ -14,5 +14,8 @@ void validate(const config& c, diagnostics& out);
 // Parts of it.
 void validate_rules(const config& c, diagnostics& out);
 void validate_access(const config& c, diagnostics& out);
+void validate_stores(const config& c, diagnostics& out);
+void validate_migrations(const config& c, diagnostics& out);
+void check_pem_file(const std::string& path, const std::string& file, diagnostics& out);
 
 }  // namespace weir::config

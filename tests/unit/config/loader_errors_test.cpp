@@ -34,7 +34,7 @@ TEST_CASE("unknown and repeated keys") {
          "listn: {port: 1}",
          "t.yaml:3:1: unknown key 'listn'; expected listen, http, workers, clusters, databases, "
          "users, "
-         "authentication, console, routing or log; did you mean 'listen'?"},
+         "authentication, console, routing, log, stores or migrations; did you mean 'listen'?"},
         {"close to one in a block",
          "listen: {prot: 1}",
          "t.yaml:3:10: unknown key 'prot' in listen; expected address, port, unix_socket, "
@@ -171,7 +171,9 @@ TEST_CASE("words and units that are close to what was meant") {
 
 TEST_CASE("what is not built yet is named as such") {
     constexpr row rows[] = {
-        {"key", "stores: {}", "t.yaml:3:1: stores is not available in this version"},
+        {"key",
+         "routing: {lazy_begin: true}",
+         "t.yaml:3:11: routing.lazy_begin is not available in this version"},
         {"key in a rule",
          "routing: {rules: [{name: a, retry: true}]}",
          "t.yaml:3:29: routing.rules[1].retry is not available in this version"},

@@ -133,8 +133,6 @@ TEST_CASE("the file of the design loads but for what is not built yet") {
         "strong, eventual or {bounded: 5s}\n"
         "operations.yaml:31:91: routing.rules[2].multiplex is not available in this version\n"
         "operations.yaml:32:82: routing.rules[3].priority is not available in this version\n"
-        "operations.yaml:33:1: stores is not available in this version\n"
-        "operations.yaml:34:1: migrations is not available in this version\n"
     );
     CHECK_FALSE(result.value.has_value());
 }
@@ -146,9 +144,7 @@ TEST_CASE("the file of the design without these keys fills the config") {
           "  query: {user: pgweir, sql: \"SELECT usename, passwd FROM pgweir.user_lookup($1)\"}\n",
           ", max_concurrency: 40",
           "consistency: session, multiplex: grouped",
-          ", priority: low",
-          "stores: {}\n",
-          "migrations: {}\n"}) {
+          ", priority: low"}) {
         yaml = without(yaml, std::string(part));
     }
     const auto c = loaded(yaml, passwords);
@@ -248,7 +244,7 @@ TEST_CASE("an empty block means its defaults") {
 
 TEST_CASE("a file is loaded from disk with errors that name it") {
     const auto good = load_file(data + "/operations.yaml", passwords);
-    CHECK(good.errors.size() == 9);
+    CHECK(good.errors.size() == 7);
     CHECK(good.errors.front().file == data + "/operations.yaml");
     const auto missing = load_file("no/such.yaml", passwords);
     CHECK(

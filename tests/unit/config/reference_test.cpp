@@ -35,12 +35,22 @@ TEST_CASE("the page in docs is what the schema says") {
 
 TEST_CASE("the example with every key loads and sets every key") {
     const auto yaml = replaced(example_file(), "/run/pgweir", "run");
-    const auto known = test::variables({{"MONITOR_PASSWORD", "m"}, {"APP_PASSWORD", "a"}});
+    const auto known = test::variables(
+        {{"MONITOR_PASSWORD", "m"},
+         {"APP_PASSWORD", "a"},
+         {"STORE_KEY", "s"},
+         {"MIGRATE_PASSWORD", "p"}}
+    );
     const auto loaded = load(yaml, WEIR_CONFIG_DATA "/example.yaml", known);
     CHECK(print_errors(loaded.errors) == "");
     REQUIRE(loaded.value.has_value());
     CHECK(loaded.value->users.front().secret == "a");
     CHECK(loaded.value->routing.rules.front().match.shape == "0123456789abcdef0123456789abcdef");
+    REQUIRE(loaded.value->stores.size() == 1);
+    CHECK(loaded.value->stores.front().api_key == "s");
+    REQUIRE(loaded.value->migrations.size() == 1);
+    CHECK(loaded.value->migrations.front().name_pattern == "org-{organization_id}");
+    CHECK(loaded.value->migrations.front().batch.rows == 500);
 }
 
 TEST_CASE("the schema for editors closes every object and balances its brackets") {

@@ -43,8 +43,10 @@ TEST_CASE("every default of the table is what a fresh config holds") {
     fresh.users.emplace_back();
     fresh.authentication.rules.emplace_back();
     fresh.routing.rules.emplace_back();
+    fresh.stores.emplace_back().name = "s";
+    fresh.migrations.emplace_back().name = "m";
     const auto rows = rows_of(fresh);
-    CHECK(rows.size() == 69);
+    CHECK(rows.size() == 104);
     for (const auto& row : rows) {
         CAPTURE(row.key);
         CHECK(row.value == row.default_value);
@@ -76,6 +78,20 @@ TEST_CASE("defaults are those of the design") {
         {"routing.trait_cache", "64MiB"},
         {"routing.max_parse_bytes", "1MiB"},
         {"log.format", "text"},
+        {"stores.port", "5432"},
+        {"stores.request_timeout", "30s"},
+        {"stores.max_in_flight", "auto"},
+        {"stores.gzip", "false"},
+        {"migrations.capture", "wal"},
+        {"migrations.acknowledge", "async"},
+        {"migrations.acknowledge_timeout", "5s"},
+        {"migrations.max_retained_wal", "16GiB"},
+        {"migrations.lease", "10s"},
+        {"migrations.batch.rows", "500"},
+        {"migrations.batch.bytes", "8MiB"},
+        {"migrations.batch.delay", "20ms"},
+        {"migrations.copy.connections", "2"},
+        {"migrations.copy.page", "1000"},
     };
     for (const auto& r : rows) {
         CAPTURE(r.path);
@@ -136,8 +152,9 @@ TEST_CASE("keys whose feature is not built yet are in the table") {
         "routing.rules.promote\n"
         "routing.rules.record\n"
         "routing.lazy_begin\n"
-        "stores\n"
-        "migrations\n"
+        "migrations.shadow\n"
+        "migrations.rank\n"
+        "migrations.gates\n"
     );
 }
 
