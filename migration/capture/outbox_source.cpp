@@ -100,21 +100,20 @@ source_event outbox_source::next(time_point deadline) {
         if (auto error = forget_confirmed()) {
             return std::move(*error);
         }
-        if (unconfirmed_.size() < options_.most_unconfirmed) {
-            if (auto error = window_open_ ? read_batch() : open_window()) {
-                return std::move(*error);
+        const bool full = unconfirmed_.size() >= options_.most_unconfirmed;
+        if (full || steady_clock::now() < next_poll_) {
+            wait(full ? deadline : std::min(deadline, next_poll_));
+            if (steady_clock::now() >= deadline) {
+                break;
             }
-            if (window_open_ || !ready_.empty()) {
-                idle_told_ = false;
-                continue;
-            }
-            if (!std::exchange(idle_told_, true)) {
-                return caught_up{.position = position_};
-            }
+            continue;
         }
-        wait(std::min(deadline, steady_clock::now() + options_.poll_interval));
-        if (steady_clock::now() >= deadline) {
-            break;
+        if (auto error = window_open_ ? read_batch() : open_window()) {
+            return std::move(*error);
+        }
+        if (!window_open_ && ready_.empty()) {
+            next_poll_ = steady_clock::now() + options_.poll_interval;
+            return caught_up{.position = position_};
         }
     }
     return nothing{};

@@ -44,8 +44,8 @@ public:
     [[nodiscard]] std::optional<sql_error>
     open(const source_address& where, std::uint64_t from = 0);
 
-    // A transaction_end is the end of a batch. What is confirmed is deleted from the outbox by the
-    // next call.
+    // A transaction_end is the end of a batch; each poll that finds nothing is a caught_up. What is
+    // confirmed is deleted from the outbox by the next call.
     [[nodiscard]] source_event next(time_point deadline) override;
     void confirm(std::uint64_t position, bool at_once) noexcept override;
     void stop() noexcept override;
@@ -94,7 +94,7 @@ private:
     window before_;  // read to its end
     window window_;
     bool window_open_ = false;
-    bool idle_told_ = false;
+    time_point next_poll_;
     std::int64_t last_id_ = 0;  // of the window
     std::uint64_t position_ = 0;
     std::deque<source_event> ready_;
