@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+"""The proof of the dual write: rows are loaded and changed in every way while proxy, stores and primary are
+killed -9 at random points, during the copy and during the stream. In the end each store must have exactly
+what the table has, by pgweir's own verify and by a comparison of its own. Exit code 0 only then.
+
+Without options a short form that takes about a minute; --long, or PGWEIR_LONG=1, is the whole one.
+"""
+import argparse
+import os
+import random
+import sys
+import time
+
+import chaos_workload
+from chaos_watch import Watch
+from documents import Spec
+from harness import Broken, Refused, World, migrations_of
+
+SHORT = {"rows": 3000, "dimensions": 256, "kills": 6, "seconds": 25}
+LONG = {"rows": 50_000, "dimensions": 1536, "kills": 32, "seconds": 330}
+# How often each is chosen to be killed.
+WEIGHTS = {"proxy": 6, "primary": 3, "chroma": 3, "postgres": 3, "turbopuffer": 2, "qdrant": 2}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--long", action="store_true", default=os.environ.get("PGWEIR_LONG") == "1")
+    parser.add_argument("--rows", type=int, help=f"{SHORT['rows']}; long {LONG['rows']}")
+    parser.add_argument("--dimensions", type=int, help=f"{SHORT['dimensions']}; long {LONG['dimensions']}")
+    parser.add_argument("--kills", type=int, help=f"{SHORT['kills']}; long {LONG['kills']}")
+    parser.add_argument("--seconds", type=int, help="over which kills are spread; a quarter as long without any "
+                                                    f"follows ({SHORT['seconds']}; long {LONG['seconds']})")
+    parser.add_argument("--stores", default="postgres,chroma,turbopuffer,qdrant", help="%(default)s")
+    parser.add_argument("--clients", type=int, default=6, help="half of them through the proxy (%(default)s)")
+    parser.add_argument("--pause", type=float, default=0.05, help="of a client after each change (%(default)s s)")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--keep", metavar="FILE", help="where the proxy's log is copied to")
+    given = parser.parse_args()
+    for name, value in (LONG if given.long else SHORT).items():
+        if getattr(given, name) is None:
+            setattr(given, name, value)
+    return given
+
+
+def say(text):
+    print(f"{time.monotonic() - BEGIN:7.1f} s  {text}", flush=True)
+
+
+BEGIN = time.monotonic()
+
+
+class Killer:
+    """Kills at random moments, starts again after a random while."""
+
+    def __init__(self, world, proxy, watch, seed):
+        self.world, self.proxy, self.watch = world, proxy, watch
+        self.random = random.Random(seed)
+        self.victims = {"proxy": proxy, "primary": world.source.nodes[0], **world.stores}
+        self.counts = dict.fromkeys(self.victims, 0)
+        self.during = {}
+
+    def one(self, pause):
+        time.sleep(self.random.uniform(0, 2 * pause))
+        names = self.random.choices(list(self.victims), [WEIGHTS[name] for name in self.victims])
+        if self.random.random() < 0.25:
+            names.append(self.random.choice([name for name in self.victims if name != names[0]]))
+        for name in names:
+            self.kill(name)
+        time.sleep(self.random.uniform(0, 1.5))
+        for name in names:
+            say(f"starting {name}")
+            # The proxy begins while the others may still be down; nobody waits for it to answer.
+            self.proxy.start(wait=False) if name == "proxy" else self.victims[name].start()
+
+    def kill(self, name):
+        phases = self.watch.phases()
+        say(f"kill -9 {name}   ({', '.join(f'{each} {phase}' for each, phase in phases.items())})")
+        if name == "proxy":
+            self.watch.account()
+        self.victims[name].kill()
+        self.counts[name] += 1
+        key = "copy" if "copying" in phases.values() else "stream"
+        self.during[key] = self.during.get(key, 0) + 1
+
+    @property
+    def total(self):
+        return sum(self.counts.values())
+
+
+def start_all(proxy):
+    """The verb is repeated where a killed proxy did not answer."""
+    for name in proxy.migrations:
+        proxy.migrate("start", name)
+
+
+def turmoil(options, world, proxy, watch):
+    workload = chaos_workload.Workload(world, proxy, options.rows, options.clients, options.pause, options.seed)
+    killer = Killer(world, proxy, watch, options.seed)
+    workload.start()
+    start_all(proxy)
+    say("the copies have begun, clients write")
+    pause = options.seconds / options.kills
+    while killer.total < options.kills:
+        killer.one(pause * 0.8)
+    say(f"{killer.total} kills, clients go on without any")
+    proxy.await_status(lambda row: row["phase"] == "dual_writing", "the copies to end", seconds=1800)
+    watch.steady()
+    time.sleep(max(8, options.seconds / 4))
+    watch.end_steady()
+    workload.stop()
+    return workload, killer
+
+
+def judge(options, world, proxy, watch):
+    """Waits, verifies, compares. Returns whether all is well."""
+    begin = time.monotonic()
+    proxy.settle(seconds=1800)
+    say(f"all stores have caught up, {time.monotonic() - begin:.1f} s after the last write")
+    good = True
+    for name, one in proxy.migrations.items():
+        begin = time.monotonic()
+        said = proxy.verify(name, seconds=1800)
+        say(f"{name}: verify says {said['text']}; {time.monotonic() - begin:.1f} s")
+        found = one.compare(world)
+        say(f"{name}: compared: {found}")
+        status = proxy.status()[name]
+        letters = status["dead_letters"]
+        verified = said["state"] == "done" and not (said["missing"] or said["extra"] or said["different"])
+        good = good and verified and found.same and letters == 0
+        if letters:
+            say(f"{name}: {letters} dead letters: {proxy.migrate('dead-letters', name)[:3]}")
+    return good
+
+
+def main():
+    options = arguments()
+    say(f"seed {options.seed}, {options.rows} rows of {options.dimensions} dimensions, {options.kills} kills")
+    with World(options.stores.split(","), own_source=True) as world:
+        chaos_workload.load(world, options.rows, options.dimensions)
+        say("loaded")
+        spec = Spec("public.documents", ("id",), attributes=("organization", "topic", "seen"))
+        proxy = world.proxy(migrations_of(world, spec, max_retained_wal="0"), request_timeout="5s")
+        watch = Watch(proxy)
+        try:
+            workload, killer = turmoil(options, world, proxy, watch)
+            good = judge(options, world, proxy, watch)
+        except (Broken, Refused) as error:
+            say(f"gave up: {error}")
+            return 1
+        finally:
+            watch.stop()
+            if options.keep:
+                with open(options.keep, "w") as file:
+                    file.write(proxy.log.read_text(errors="replace"))
+        say(f"kills: {killer.total} ({', '.join(f'{name} {n}' for name, n in killer.counts.items())}), "
+            f"{killer.during.get('copy', 0)} during the copy, {killer.during.get('stream', 0)} during the stream")
+        say(workload.summary())
+        for line in watch.report():
+            say(line)
+        say(f"seed {options.seed}: {'every store equals the table' if good else 'FAILED'}")
+        return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
