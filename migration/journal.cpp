@@ -16,6 +16,14 @@ std::uint64_t lsn_of(std::string_view text) {
     return parsed ? parsed->value : 0;
 }
 
+std::vector<std::uint32_t> oids_of(std::string_view array) {
+    std::vector<std::uint32_t> oids;
+    for (const auto& text : parse_text_array(array).value_or(std::vector<std::string>())) {
+        oids.push_back(static_cast<std::uint32_t>(number_of(text)));
+    }
+    return oids;
+}
+
 }  // namespace
 
 journal_result<std::uint64_t> journal::fenced(const std::string& write, parameters more) {
@@ -58,7 +66,7 @@ journal_result<std::optional<migration_record>> journal::load() {
     }
     const auto rows = read(
         "SELECT phase, reason, slot, publication, system_identifier, timeline, "
-        "consistent_point, confirmed, sent, fingerprint FROM pgweir.migration "
+        "consistent_point, confirmed, sent, fingerprint, leaves FROM pgweir.migration "
         "WHERE name = $1"
     );
     if (!rows) {
@@ -84,7 +92,8 @@ journal_result<std::optional<migration_record>> journal::load() {
         .consistent_point = lsn_of(at(6)),
         .confirmed = lsn_of(at(7)),
         .sent = lsn_of(at(8)),
-        .fingerprint = at(9)});
+        .fingerprint = at(9),
+        .leaves = oids_of(at(10))});
 }
 
 journal_result<void> journal::begin(
@@ -97,7 +106,8 @@ journal_result<void> journal::begin(
         "$1, 'preparing', $3, $4, $5::jsonb WHERE EXISTS (SELECT FROM fence) ON CONFLICT (name) DO "
         "UPDATE SET phase = excluded.phase, reason = '', slot = excluded.slot, publication = "
         "excluded.publication, fingerprint = excluded.fingerprint, system_identifier = 0, timeline "
-        "= 0, consistent_point = '0/0', confirmed = '0/0', sent = '0/0', changed_at = now() WHERE "
+        "= 0, consistent_point = '0/0', confirmed = '0/0', sent = '0/0', leaves = '{}', changed_at "
+        "= now() WHERE "
         "m.phase IN ('failed', 'preparing')",
         {slot, publication, fingerprint}
     );
@@ -173,6 +183,22 @@ journal::confirm(std::uint32_t timeline, std::uint64_t confirmed, std::uint64_t 
         return journal_error{
             .what = journal_fault::refused,
             .text = "migration " + migration_ + " is not in the journal"};
+    }
+    return {};
+}
+
+journal_result<void> journal::save_leaves(std::span<const std::uint32_t> oids) {
+    std::vector<std::string> texts;
+    for (const auto oid : oids) {
+        texts.push_back(std::to_string(oid));
+    }
+    const auto written = fenced(
+        "UPDATE pgweir.migration SET leaves = $3::text[] WHERE name = $1 AND EXISTS (SELECT FROM "
+        "fence)",
+        {text_array(texts)}
+    );
+    if (!written) {
+        return written.error();
     }
     return {};
 }

@@ -52,6 +52,7 @@ struct migration_record {
     std::uint64_t confirmed = 0;         // all changes before it are in the store
     std::uint64_t sent = 0;              // none beyond it were sent; see confirm()
     std::string fingerprint;             // JSON, see fingerprint.hpp
+    std::vector<std::uint32_t> leaves;   // OIDs of the partitions that were handled
 };
 
 struct letter {
@@ -112,6 +113,9 @@ public:
     // anything beyond `sent` goes to the store; so both are written rarely, `sent` ahead of time.
     [[nodiscard]] journal_result<void>
     confirm(std::uint32_t timeline, std::uint64_t confirmed, std::uint64_t sent);
+
+    // Partitions whose coming and going has been dealt with, see publication.hpp.
+    [[nodiscard]] journal_result<void> save_leaves(std::span<const std::uint32_t> oids);
 
     // Everything but the lease's row. The phase has to be `removing`.
     [[nodiscard]] journal_result<void> forget();

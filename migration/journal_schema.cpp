@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS pgweir.migration (
     confirmed pg_lsn NOT NULL DEFAULT '0/0',
     sent pg_lsn NOT NULL DEFAULT '0/0',
     fingerprint jsonb NOT NULL,
+    leaves text[] NOT NULL DEFAULT '{}',
     changed_at timestamptz NOT NULL DEFAULT now());
 CREATE TABLE IF NOT EXISTS pgweir.copy_range (
     migration text,

@@ -122,6 +122,8 @@ TEST_CASE("phases and positions are kept") {
     CHECK((*found)->sent == 0x16B374D848);
     CHECK((*found)->fingerprint == R"({"table": "public.t"})");
 
+    CHECK((*found)->leaves.empty());
+    must(own.save_leaves(std::vector<std::uint32_t>{16400, 4294967295}));
     must(own.confirm(4, 0x16B374D900, 0x16C0000000));
     must(own.change_phase(phase::copying, phase::copying_paused, "it's \\ paused"));
     found = own.load();
@@ -132,6 +134,7 @@ TEST_CASE("phases and positions are kept") {
     CHECK((*found)->consistent_point == 0x16B374D848);
     CHECK((*found)->confirmed == 0x16B374D900);
     CHECK((*found)->sent == 0x16C0000000);
+    CHECK((*found)->leaves == std::vector<std::uint32_t>{16400, 4294967295});
 }
 
 TEST_CASE("phases change only as the state allows") {
@@ -180,6 +183,7 @@ TEST_CASE("B148 a writer that has lost the lease changes nothing") {
     CHECK(fenced(late.begin("x", "x", "{}")));
     CHECK(fenced(late.change_phase(phase::copying, phase::failed, "")));
     CHECK(fenced(late.confirm(1, 0x20, 0x20)));
+    CHECK(fenced(late.save_leaves({})));
     range.rows = 7;
     CHECK(fenced(late.save_ranges({&range, 1})));
     CHECK(fenced(late.save_progress(range)));
