@@ -65,12 +65,19 @@ void convert(const char* from, char* to, std::size_t count, Each each) {
 }
 
 bool all_finite(std::span<const float> numbers) {
-    std::uint32_t found = 0;
-    for (const float number : numbers) {
-        const auto bits = std::bit_cast<std::uint32_t>(number);
-        found |= static_cast<std::uint32_t>((bits & float_exponent) == float_exponent);
+    std::array<std::uint32_t, block> found{};
+    std::size_t first = 0;
+    const auto look = [&](std::size_t size) {
+        for (std::size_t i = 0; i < size; ++i) {
+            const auto bits = std::bit_cast<std::uint32_t>(numbers[first + i]);
+            found[i] |= static_cast<std::uint32_t>((bits & float_exponent) == float_exponent);
+        }
+    };
+    for (; first + block <= numbers.size(); first += block) {
+        look(block);
     }
-    return found == 0;
+    look(numbers.size() - first);
+    return std::all_of(found.begin(), found.end(), [](std::uint32_t any) { return any == 0; });
 }
 
 void append_header(std::string& out, std::size_t count) {
