@@ -14,9 +14,9 @@
 namespace weir::migration::store {
 
 struct http_options {
-    std::string url;  // "http://host:port/path" or "https://…"; requests' targets come behind it
-    std::vector<std::pair<std::string, std::string>> headers;  // sent with every request; secret
-    std::string ca;  // PEM file to trust instead of the system's; empty: the system's
+    std::string url{};  // "http://host:port/path" or "https://…"; requests' targets come behind it
+    std::vector<std::pair<std::string, std::string>> headers{};  // sent with every request; secret
+    std::string ca{};  // PEM file to trust instead of the system's; empty: the system's
     std::chrono::milliseconds connect_timeout{10'000};
     std::chrono::milliseconds request_timeout{60'000};  // from the first byte sent to the last read
     std::size_t max_answer = std::size_t{512} << 20;    // bytes of one answer's body
@@ -25,7 +25,7 @@ struct http_options {
 
 struct http_request {
     std::string_view method = "POST";  // GET, POST, PUT, PATCH, DELETE
-    std::string target;                // "/v2/…", percent-encoded
+    std::string target{};              // "/v2/…", percent-encoded
     std::string_view body{};           // JSON, or empty
 };
 

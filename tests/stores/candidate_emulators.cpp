@@ -30,7 +30,7 @@ candidate emulator(const char* file, std::pair<std::string, std::string> header,
     made.control = [running](const std::string& json) {
         store::http_client client({.url = running->url()});
         auto answer = client.send({.target = "/_control", .body = json});
-        REQUIRE(answer);
+        REQUIRE(answer.has_value());
         REQUIRE(answer->status == 200);
         return answer->body;
     };

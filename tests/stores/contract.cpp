@@ -53,7 +53,7 @@ document row(std::int64_t id, version at, std::size_t dimensions) {
 }
 
 stored one(store::store& at, const std::string& name, const key& wanted) {
-    auto found = must(at.fetch(name, std::vector{wanted}, everything));
+    auto found = must(at.fetch(name, std::vector<key>{wanted}, everything));
     REQUIRE(found.size() <= 1);
     return found.empty() ? stored{} : std::move(found.front());
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,6 +80,11 @@ fault fault_of(const store::result<Value>& from) {
 }
 
 constexpr store::fields everything{.embedding = true, .attributes = true};
+
+[[nodiscard]] inline store::query
+nearest(std::span<const float> to, std::size_t limit = 10, bool exact = false) {
+    return {.embedding = to, .limit = limit, .filter = {}, .exact = exact};
+}
 
 // The document, or an empty one (no key) when it is not there.
 [[nodiscard]] stored one(store::store& at, const std::string& name, const key& wanted);

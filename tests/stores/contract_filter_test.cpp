@@ -55,10 +55,7 @@ std::vector<kind_sample> kinds(const candidate& which) {
          {std::int64_t{-7}, std::int64_t{0}, std::int64_t{5}, std::int64_t{6}}},
         {value_kind::real, "double precision", {-0.5, 0.1, 0.30000000000000004, 0.3, 7.0}},
         {value_kind::numeric, "numeric", {"-0.5", "1.25", "7", "8.5"}},
-        {value_kind::text,
-         "text",
-         {"", "B", "a", "a\"b", "ab", "é", std::string(5000, 'z')},
-         which.orders_text},
+        {value_kind::text, "text", {"", "B", "a", "a\"b", "ab", "é"}, which.orders_text},
         {value_kind::timestamp,
          "timestamp with time zone",
          {std::int64_t{0},
@@ -120,7 +117,8 @@ TEST_CASE_TEMPLATE("filters select what SQL selects", S, WEIR_STORES) {
                             right.insert(std::get<std::int64_t>(each.key[0]));
                         }
                     }
-                    store::query what{.filter = {{0, op, operand}}};
+                    store::query what;
+                    what.filter = {{0, op, operand}};
                     what.exact = exact;
                     const auto got = found(*at_store, name, what);
                     if (kind.kind == value_kind::numeric) {
@@ -184,7 +182,9 @@ TEST_CASE_TEMPLATE("filters at the edges find no less than SQL", S, WEIR_STORES)
                         right.insert(std::get<std::int64_t>(each.key[0]));
                     }
                 }
-                const auto got = found(*at_store, name, {.filter = {{0, op, operand}}});
+                store::query what;
+                what.filter = {{0, op, operand}};
+                const auto got = found(*at_store, name, what);
                 CHECK(std::includes(got.begin(), got.end(), right.begin(), right.end()));
             }
         }
@@ -227,7 +227,8 @@ TEST_CASE_TEMPLATE("the nearest of few are found among many others", S, WEIR_STO
         rows.back().attributes[0] = std::int64_t{id % 200 == 0 ? 1 : 2};
     }
     must(at_store->upsert(name, rows));
-    store::query what{.filter = {{0, test::equal, std::int64_t{1}}}};
+    store::query what;
+    what.filter = {{0, test::equal, std::int64_t{1}}};
     CHECK(found(*at_store, name, what) == std::set<std::int64_t>{0, 200, 400});
 }
 
@@ -244,7 +245,8 @@ TEST_CASE_TEMPLATE("a filter on json", S, WEIR_STORES) {
     without.attributes = {value{}};
     must(at_store->upsert(name, std::vector{with, without}));
     const auto wanted = embedding_of(1);
-    store::query what{.embedding = wanted, .filter = {{0, test::is_null, {}}}};
+    auto what = nearest(wanted);
+    what.filter = {{0, test::is_null, {}}};
     if (candidate.filters_json) {
         CHECK(ids_of(must(at_store->search(name, what))) == std::vector<std::int64_t>{2});
     } else {

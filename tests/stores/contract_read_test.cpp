@@ -27,7 +27,7 @@ TEST_CASE_TEMPLATE("fetch gives what was asked for", S, WEIR_STORES) {
     const auto at_store = candidate.make(table());
     must(at_store->ensure(name));
     must(at_store->upsert(name, std::vector{row(1, at(10)), row(2, at(11, 3)), row(3, at(12))}));
-    const std::vector keys{key_of(3), key_of(404), key_of(2)};
+    const std::vector<key> keys{key_of(3), key_of(404), key_of(2)};
     const auto bare = must(at_store->fetch(name, keys, {}));
     CHECK(ids_of(bare) == std::vector<std::int64_t>{2, 3});
     for (const auto& each : bare) {
@@ -35,11 +35,13 @@ TEST_CASE_TEMPLATE("fetch gives what was asked for", S, WEIR_STORES) {
         CHECK(each.attributes.empty());
         CHECK(each.version == (each.key == key_of(2) ? at(11, 3) : at(12)));
     }
-    const auto vectors = must(at_store->fetch(name, keys, {.embedding = true}));
+    const auto vectors =
+        must(at_store->fetch(name, keys, {.embedding = true, .attributes = false}));
     REQUIRE(vectors.size() == 2);
     CHECK(vectors[0].embedding.size() == 4);
     CHECK(vectors[0].attributes.empty());
-    const auto attributes = must(at_store->fetch(name, keys, {.attributes = true}));
+    const auto attributes =
+        must(at_store->fetch(name, keys, {.embedding = false, .attributes = true}));
     REQUIRE(attributes.size() == 2);
     CHECK(attributes[0].embedding.empty());
     CHECK(attributes[0].attributes.size() == 5);
@@ -126,7 +128,7 @@ TEST_CASE_TEMPLATE("search gives the distances of pgvector", S, WEIR_STORES) {
             right.emplace(distance(metric, rows.back().embedding, wanted), id);
         }
         must(at_store->upsert(name, rows));
-        store::query what{.embedding = wanted, .limit = 20};
+        auto what = nearest(wanted, 20);
         what.exact = at_store->able().exact_search;
         const auto hits = must(at_store->search(name, what));
         REQUIRE(hits.size() == 20);
@@ -145,9 +147,9 @@ TEST_CASE_TEMPLATE("search of an empty namespace finds nothing", S, WEIR_STORES)
     const auto at_store = candidate.make(table());
     must(at_store->ensure(name));
     const auto wanted = embedding_of(1);
-    CHECK(must(at_store->search(name, {.embedding = wanted})).empty());
+    CHECK(must(at_store->search(name, nearest(wanted))).empty());
     must(at_store->upsert(name, std::vector{row(1, at(10)), row(2, at(10))}));
-    CHECK(must(at_store->search(name, {.embedding = wanted})).size() == 2);
+    CHECK(must(at_store->search(name, nearest(wanted))).size() == 2);
 }
 
 TEST_CASE_TEMPLATE("a metric that the store does not have is refused", S, WEIR_STORES) {
@@ -191,13 +193,13 @@ TEST_CASE_TEMPLATE("a namespace that is not there is reported as missing", S, WE
     const auto name = fresh("missing");
     const auto at_store = candidate.make(table());
     const auto wanted = embedding_of(1);
-    const std::vector keys{key_of(1)};
+    const std::vector<key> keys{key_of(1)};
     auto patch = row(1, at(1));
     patch.embedding.clear();
     CHECK(fault_of(at_store->count(name)) == fault::missing);
     CHECK(fault_of(at_store->fetch(name, keys, everything)) == fault::missing);
     CHECK(fault_of(at_store->scan(name, "", 10, everything)) == fault::missing);
-    CHECK(fault_of(at_store->search(name, {.embedding = wanted})) == fault::missing);
+    CHECK(fault_of(at_store->search(name, nearest(wanted))) == fault::missing);
     if (at_store->able().patches) {
         CHECK(fault_of(at_store->patch(name, std::vector{patch})) == fault::missing);
     }

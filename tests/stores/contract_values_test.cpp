@@ -18,12 +18,7 @@ struct sample {
     std::vector<value> values;
 };
 
-std::vector<sample> samples() {
-    std::string controls;
-    for (char byte = 1; byte < 32; ++byte) {
-        controls += byte;
-    }
-    const std::string uuid = "769c134d-07b8-4225-954a-b6cc5ffc320c";
+std::vector<sample> numbers_and_times() {
     return {
         {value_kind::boolean, "boolean", {true, false}},
         {value_kind::integer,
@@ -49,6 +44,23 @@ std::vector<sample> samples() {
           -reals::infinity(),
           1e22,
           123456789012345680.0}},
+        {value_kind::timestamp,
+         "timestamp with time zone",
+         {std::int64_t{0},
+          std::int64_t{1'796'000'000'123'456},
+          std::int64_t{-210866803200000000},
+          numbers::max(),
+          numbers::min()}},
+        {value_kind::date, "date", {std::int64_t{86'400'000'000}, numbers::max(), numbers::min()}}};
+}
+
+std::vector<sample> texts() {
+    std::string controls;
+    for (char byte = 1; byte < 32; ++byte) {
+        controls += byte;
+    }
+    const std::string uuid = "769c134d-07b8-4225-954a-b6cc5ffc320c";
+    return {
         {value_kind::numeric,
          "numeric",
          {"0",
@@ -72,17 +84,16 @@ std::vector<sample> samples() {
           std::string(4095, 'x') + "\xC3\xA9\xC3\xA9 end",
           std::string(20'000, 'y')}},
         {value_kind::uuid, "uuid", {uuid, "00000000-0000-0000-0000-000000000000"}},
-        {value_kind::timestamp,
-         "timestamp with time zone",
-         {std::int64_t{0},
-          std::int64_t{1'796'000'000'123'456},
-          std::int64_t{-210866803200000000},
-          numbers::max(),
-          numbers::min()}},
-        {value_kind::date, "date", {std::int64_t{86'400'000'000}, numbers::max(), numbers::min()}},
         {value_kind::json,
          "jsonb",
          {R"({"a": [1, 2.50, null, "x"], "b": {"c": true}})", "null", "[]", "\"text\"", "12"}}};
+}
+
+std::vector<sample> samples() {
+    auto all = numbers_and_times();
+    const auto more = texts();
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
 }
 
 TEST_CASE_TEMPLATE("values of every kind come back as they were", S, WEIR_STORES) {
@@ -184,7 +195,7 @@ std::vector<key_sample> key_samples() {
           {numbers::min(), "x", first}}},
         {"real", {real}, {{0.5}, {-1e300}, {reals::infinity()}}},
         {"date", {day}, {{std::int64_t{0}}, {numbers::max()}}},
-        {"numeric", {amount}, {{"1"}, {"1.0"}, {"NaN"}}},
+        {"numeric", {amount}, {{"2"}, {"1.0"}, {"NaN"}}},
         {"boolean and real", {yes, real}, {{true, 0.1}, {false, 0.1}}}};
 }
 
@@ -208,9 +219,7 @@ TEST_CASE_TEMPLATE("keys of every kind find their documents", S, WEIR_STORES) {
         for (const auto& each : rows) {
             check_same(each, one(*at_store, name, each.key), at_store->able());
         }
-        const auto hits =
-            must(at_store->search(name, {.embedding = rows[0].embedding, .limit = 1, .exact = true})
-            );
+        const auto hits = must(at_store->search(name, nearest(rows[0].embedding, 1, true)));
         REQUIRE(hits.size() == 1);
         CHECK(hits[0].key == rows[0].key);
         auto patch = rows[1];
@@ -244,8 +253,7 @@ TEST_CASE_TEMPLATE("vectors of 128 and 1536 numbers", S, WEIR_STORES) {
             for (const auto& each : rows) {
                 check_same(each, one(*at_store, name, each.key), at_store->able(), half);
             }
-            const auto hits =
-                must(at_store->search(name, {.embedding = rows[7].embedding, .limit = 1}));
+            const auto hits = must(at_store->search(name, nearest(rows[7].embedding, 1)));
             REQUIRE(hits.size() == 1);
             CHECK(hits[0].key == key_of(7));
         }
@@ -299,7 +307,7 @@ TEST_CASE_TEMPLATE("odd names of columns", S, WEIR_STORES) {
     check_same(written, one(*at_store, name, key_of(1)), at_store->able());
     for (std::size_t i = 0; i < names.size(); ++i) {
         CAPTURE(names[i]);
-        store::query what{.embedding = written.embedding};
+        auto what = nearest(written.embedding);
         what.filter = {{i, store::condition::test::equal, written.attributes[i]}};
         CHECK(must(at_store->search(name, what)).size() == 1);
         what.filter = {{i, store::condition::test::equal, std::int64_t{1}}};

@@ -134,7 +134,7 @@ TEST_CASE_TEMPLATE("a patch keeps the embedding and names absent keys", S, WEIR_
         // There, but newer: neither applied nor absent.
         const auto skipped = must(at_store->patch(name, std::vector{late, absent}));
         CHECK(skipped.applied == 0);
-        CHECK(skipped.absent == std::vector{key_of(404)});
+        CHECK(skipped.absent == std::vector<key>{key_of(404)});
         check_same(row(3, at(30)), one(*at_store, name, key_of(3)), at_store->able());
     }
 }
