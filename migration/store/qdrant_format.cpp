@@ -9,7 +9,7 @@ namespace {
 
 using test = condition::test;
 
-// Ranges are compared as doubles, which hold every integer up to this one.
+// Ranges are compared as doubles, to which no other integer is rounded below this one.
 constexpr std::int64_t exact_integer = std::int64_t{1} << 53;
 
 std::string_view range_name(test op) {
@@ -79,7 +79,7 @@ void write_integer(
         return;
     }
     // Rounding keeps the order, so that < becomes <= at worst.
-    const bool exact = operand <= exact_integer && operand >= -exact_integer;
+    const bool exact = operand < exact_integer && operand > -exact_integer;
     begin_condition(out, path, "range");
     out.name(range_name(exact ? what.op : with_equal(what.op)));
     out.real(static_cast<double>(operand));

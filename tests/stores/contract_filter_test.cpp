@@ -43,7 +43,7 @@ bool holds(const value& left, test op, const value& right, value_kind kind) {
 
 struct kind_sample {
     value_kind kind;
-    const char* type;
+    std::string type;
     std::vector<value> values;
     bool ordered = true;
 };

@@ -14,7 +14,7 @@ using reals = std::numeric_limits<double>;
 
 struct sample {
     value_kind kind;
-    const char* type;
+    std::string type;
     std::vector<value> values;
 };
 
