@@ -24,8 +24,14 @@ copier::copier(
 
 copier::~copier() {
     stop();
+    join();
+}
+
+void copier::join() {
     for (auto& thread : threads_) {
-        thread.join();
+        if (thread.joinable()) {
+            thread.join();
+        }
     }
 }
 
@@ -160,21 +166,21 @@ void copier::copy(source_reader& reader, copy_range range) {
     }
 }
 
-std::optional<copy_range> copier::claim() {
+bool copier::claim(copy_range& into) {
     const std::lock_guard lock(mutex_);
     if (stopping_ || waiting_.empty()) {
-        return std::nullopt;
+        return false;
     }
-    auto range = std::move(waiting_.back());
+    into = waiting_.back();
     waiting_.pop_back();
-    return range;
+    return true;
 }
 
 void copier::run() {
     try {
         source_reader reader(plan_, servers_);
-        while (auto range = claim()) {
-            copy(reader, std::move(*range));
+        for (copy_range range; claim(range);) {
+            copy(reader, range);
             bool last = false;
             {
                 const std::lock_guard lock(mutex_);

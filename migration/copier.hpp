@@ -51,7 +51,7 @@ public:
     );
     copier(const copier&) = delete;
     copier& operator=(const copier&) = delete;
-    ~copier();  // waits for its threads, which end soon once servers.sleep throws `stopped`
+    ~copier();  // stop() and join()
 
     void start(std::size_t connections);
 
@@ -65,6 +65,8 @@ public:
     void page_done();
 
     void stop();
+    // Waits for the threads, which end soon after stop() if servers.sleep and `give` throw then.
+    void join();
 
 private:
     struct page {
@@ -74,7 +76,7 @@ private:
     };
 
     void run();
-    [[nodiscard]] std::optional<copy_range> claim();
+    [[nodiscard]] bool claim(copy_range& into);
     void copy(source_reader& reader, copy_range range);
     [[nodiscard]] page read_and_give(source_reader& reader, const key_range& keys);
     void await(const page& what);

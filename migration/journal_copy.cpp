@@ -1,7 +1,6 @@
 #include "migration/journal.hpp"
 #include "migration/journal_text.hpp"
 
-#include <algorithm>
 
 namespace weir::migration {
 
@@ -13,6 +12,26 @@ std::optional<std::string> array_or_null(const std::optional<std::vector<std::st
 
 std::optional<std::vector<std::string>> key_at(const sql_rows& rows, int row, int column) {
     return rows.is_null(row, column) ? std::nullopt : parse_text_array(rows.at(row, column));
+}
+
+// An element off the front, up to its closing quote or the next comma.
+std::optional<std::string> take_element(std::string_view& text) {
+    const auto quoted = text.front() == '"';
+    const auto end = quoted ? '"' : ',';
+    std::string element;
+    std::size_t at = quoted ? 1 : 0;
+    while (at < text.size() && text[at] != end) {
+        at += text[at] == '\\' ? 1U : 0U;
+        if (at == text.size()) {
+            return std::nullopt;
+        }
+        element += text[at++];
+    }
+    if (quoted ? at == text.size() : element == "NULL") {
+        return std::nullopt;
+    }
+    text.remove_prefix(quoted ? at + 1 : at);
+    return element;
 }
 
 }  // namespace
@@ -99,26 +118,19 @@ std::optional<std::vector<std::string>> parse_text_array(std::string_view text) 
     text = text.substr(1, text.size() - 2);
     std::vector<std::string> elements;
     while (!text.empty()) {
-        std::string element;
-        const auto quoted = text.front() == '"';
-        std::size_t at = quoted ? 1 : 0;
-        while (at < text.size() && text[at] != (quoted ? '"' : ',')) {
-            at += text[at] == '\\' ? 1U : 0U;
-            if (at == text.size()) {
-                return std::nullopt;
-            }
-            element += text[at++];
-        }
-        if (quoted && at == text.size()) {
+        auto element = take_element(text);
+        if (!element) {
             return std::nullopt;
         }
-        at += quoted ? 1U : 0U;
-        if ((!quoted && element == "NULL") || (at < text.size() && text[at] != ',') ||
-            at + 1 == text.size()) {
+        elements.push_back(std::move(*element));
+        if (text.empty()) {
+            break;
+        }
+        // A comma, and something behind it.
+        if (text.front() != ',' || text.size() == 1) {
             return std::nullopt;
         }
-        elements.push_back(std::move(element));
-        text.remove_prefix(std::min(at + 1, text.size()));
+        text.remove_prefix(1);
     }
     return elements;
 }

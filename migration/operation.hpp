@@ -39,6 +39,7 @@ struct operation {
     migration::document document;
     bool copied = false;            // from a page of the copy: see writer.hpp
     std::shared_ptr<receipt> page;  // that page's, else none
+    bool guarded = false;           // to be held against the store's version first, if it cannot
     std::uint32_t transaction = 0;  // whose end must be visible before the row is read again
     std::uint64_t ticket = 0;       // see watermark.hpp
 };

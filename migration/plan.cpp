@@ -46,6 +46,31 @@ std::string in_name(std::string_view text) {
     return name;
 }
 
+template <typename Number>
+std::optional<value> number_of(const std::string& text) {
+    Number read{};
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), read);
+    if (fault != std::errc{} || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return value(read);
+}
+
+std::optional<value> value_of(const std::string& text, value_kind kind) {
+    switch (kind) {
+    case value_kind::boolean: return value(text == "true");
+    case value_kind::integer:
+    case value_kind::timestamp:
+    case value_kind::date: return number_of<std::int64_t>(text);
+    case value_kind::real: return number_of<double>(text);
+    case value_kind::numeric:
+    case value_kind::text:
+    case value_kind::uuid:
+    case value_kind::json: break;
+    }
+    return value(text);
+}
+
 }  // namespace
 
 std::string namespace_of(const plan& what, const value& tenant) {
@@ -57,6 +82,22 @@ std::string namespace_of(const plan& what, const value& tenant) {
 
 std::string to_text(const value& what) {
     return std::visit(value_text{}, what);
+}
+
+std::optional<key>
+key_of(const std::vector<std::string>& texts, const std::vector<column>& columns) {
+    if (texts.size() != columns.size()) {
+        return std::nullopt;
+    }
+    key made;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        auto part = value_of(texts[i], columns[i].kind);
+        if (!part) {
+            return std::nullopt;
+        }
+        made.push_back(std::move(*part));
+    }
+    return made;
 }
 
 std::string to_text(const key& what) {

@@ -50,4 +50,9 @@ struct plan {
 [[nodiscard]] std::string to_text(const value& what);
 [[nodiscard]] std::string to_text(const key& what);
 
+// A key from the texts of its values, as to_text(value) writes them; nothing if one is none of its
+// column's.
+[[nodiscard]] std::optional<key>
+key_of(const std::vector<std::string>& texts, const std::vector<column>& columns);
+
 }  // namespace weir::migration

@@ -1,6 +1,9 @@
 #include "migration/primary.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace weir::migration {
 namespace {
@@ -52,20 +55,19 @@ std::optional<std::string> primary::find() {
     return "no primary: " + faults;
 }
 
+void primary::say(std::string trouble) {
+    if (servers_.trouble && (troubled_ || !trouble.empty())) {
+        troubled_ = !trouble.empty();
+        servers_.trouble(std::move(trouble));
+    }
+}
+
 sql_session& primary::session() {
-    bool troubled = false;
     for (auto pause = 50ms; !session_.connected(); pause = std::min(2 * pause, 1000ms)) {
-        const auto fault = find();
-        if (fault) {
-            if (trouble) {
-                trouble(*fault);
-                troubled = true;
-            }
+        if (const auto fault = find()) {
+            say(*fault);
             servers_.sleep(pause);
         }
-    }
-    if (troubled) {
-        trouble({});
     }
     return session_;
 }
@@ -78,13 +80,33 @@ sql_answer primary::run(
     for (auto pause = 50ms;; pause = std::min(2 * pause, 1000ms)) {
         auto answer = session().run(text, parameters, binary);
         if (answer || !to_be_found_again(answer.error->sqlstate)) {
+            say({});
             return answer;
         }
-        if (trouble) {
-            trouble(answer.error->text);
-        }
+        say(answer.error->text);
         session_.close();
         servers_.sleep(pause);
+    }
+}
+
+void await_snapshot(primary& server, const source_servers& servers) {
+    const auto bounds = [&] {
+        const auto answer = server.run(
+            "SELECT pg_snapshot_xmin(s)::text, pg_snapshot_xmax(s)::text "
+            "FROM pg_current_snapshot() AS s",
+            {}
+        );
+        if (!answer) {
+            throw std::runtime_error(answer.error->text);
+        }
+        return std::pair(
+            std::stoull(std::string(answer.rows.at(0, 0))),
+            std::stoull(std::string(answer.rows.at(0, 1)))
+        );
+    };
+    const auto end = bounds().second;
+    for (auto pause = 1ms; bounds().first < end; pause = std::min(2 * pause, 500ms)) {
+        servers.sleep(pause);
     }
 }
 

@@ -19,6 +19,8 @@ struct source_servers {
     std::uint64_t system_identifier = 0;    // 0: not known yet; another system's server is refused
     // Waits; throws `stopped` when the migration is to stop.
     std::function<void(std::chrono::milliseconds)> sleep;
+    // Hears why somebody waits for the source, and an empty text when it goes on; may be empty.
+    std::function<void(std::string)> trouble{};
 };
 
 // Threads: one at a time.
@@ -26,8 +28,8 @@ class primary {
 public:
     explicit primary(const source_servers& servers) : servers_(servers) {}
 
-    // Connected to a server that is not in recovery; tries the servers again and again. `trouble`,
-    // if given, hears why it takes long. Throws `stopped`.
+    // Connected to a server that is not in recovery; tries the servers again and again.
+    // Throws `stopped`.
     sql_session& session();
 
     // One try over all servers: the reason if none is the primary.
@@ -45,16 +47,23 @@ public:
     // Index in `addresses` of the server, and its address.
     [[nodiscard]] const source_address& where() const { return servers_.addresses[at_]; }
 
-    void close() noexcept { session_.close(); }
+    [[nodiscard]] bool connected() const noexcept { return session_.connected(); }
 
-    std::function<void(std::string)> trouble;
+    void close() noexcept { session_.close(); }
 
 private:
     [[nodiscard]] std::optional<std::string> try_server(std::size_t index);
 
+    void say(std::string trouble);
+
     const source_servers& servers_;
     sql_session session_;
+    bool troubled_ = false;
     std::size_t at_ = 0;
 };
+
+// Waits until every transaction that runs now has ended: what was committed before is then visible
+// to whoever looks, also where a commit is decoded before others can see it. Throws `stopped`.
+void await_snapshot(primary& server, const source_servers& servers);
 
 }  // namespace weir::migration

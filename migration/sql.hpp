@@ -34,6 +34,7 @@ struct source_address {
     std::string sslmode = "disable";
     std::string sslrootcert;
     std::string application_name = "pgweir migration";
+    friend bool operator==(const source_address&, const source_address&) = default;
 };
 
 struct sql_error {

@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    struct lane {
+    struct progress {
         std::uint64_t given = 0;
         std::uint64_t done = 0;
     };
@@ -72,7 +72,7 @@ private:
         }
     }
 
-    std::vector<lane> lanes_;
+    std::vector<progress> lanes_;
     std::deque<position_mark> marks_;  // at most one for each operation that is not done
     std::uint64_t last_ = 0;
     std::uint64_t reached_ = 0;

@@ -165,7 +165,7 @@ void writer::carry_out(std::vector<operation>&& batch) {
 void writer::drop_outdated(operations& all) {
     const bool copied = std::ranges::any_of(all, &operation::copied);
     const bool guarded = std::ranges::any_of(all, [&](const operation& one) {
-        return one.document.version.lsn <= rules_.guarded_until;
+        return one.guarded || one.document.version.lsn <= rules_.guarded_until;
     });
     if (copied) {
         drop_buried(all);

@@ -2,6 +2,7 @@
 
 #include "config/diff.hpp"
 #include "metrics/registry.hpp"
+#include "migration/supervisor.hpp"
 #include "proxy/catalog_loader.hpp"
 #include "proxy/http/server.hpp"
 #include "proxy/monitor.hpp"
@@ -57,7 +58,11 @@ struct server::parts {
           shared(worker_count(*config)),
           signals(control),
           drain(control),
-          registry({.version = WEIR_VERSION, .topology = [this] { return samples(); }}),
+          registry(
+              {.version = WEIR_VERSION,
+               .topology = [this] { return samples(); },
+               .migrations = [this] { return migration_samples(); }}
+          ),
           http(
               control,
               {.metrics = [this] { return registry.text(); }, .ready = [this] { return ready(); }}
@@ -83,6 +88,7 @@ struct server::parts {
     asio::steady_timer drain;
     metrics::registry registry;
     http_server http;
+    std::unique_ptr<migration::supervisor> migrations;
     bool stopping = false;
     std::thread joiner;
 
@@ -93,6 +99,7 @@ struct server::parts {
     void apply(std::shared_ptr<const config::config> fresh, std::vector<std::string>& lines);
     void reload(const std::function<void(bool, std::vector<std::string>)>& answer);
     [[nodiscard]] std::vector<metrics::server_sample> samples() const;
+    [[nodiscard]] std::vector<metrics::migration_sample> migration_samples() const;
     [[nodiscard]] readiness ready() const;
 };
 
@@ -128,6 +135,10 @@ void server::parts::start() {
     };
     shared.reload = [this](std::function<void(bool, std::vector<std::string>)> answer) {
         asio::post(control, [this, answer = std::move(answer)] { reload(answer); });
+    };
+    migrations = std::make_unique<migration::supervisor>(*config);
+    shared.migrate = [this](migration::command what, std::function<void(migration::reply)> answer) {
+        migrations->carry_out(std::move(what), std::move(answer));
     };
     if (config->http.enabled) {
         if (const auto ec = http.listen(config->http.address, config->http.port)) {
@@ -243,6 +254,7 @@ void server::parts::stop(bool at_once) {
             for (const auto& each : workers) {
                 each->join();
             }
+            migrations->stop();
             control.stop();
         });
     }
@@ -282,6 +294,7 @@ void server::parts::apply(
     for (auto* const each : shared.all) {
         each->post([each, now = config, contexts] { each->reload(now, contexts); });
     }
+    migrations->configure(*config);
     auto before = std::exchange(clusters, {});
     for (auto& [name, slot] : before) {
         slot.monitor->stop();
@@ -302,6 +315,29 @@ std::vector<metrics::server_sample> server::parts::samples() const {
         for (const auto& each : slot.topology->servers) {
             all.push_back(sample_of(*slot.topology, each));
         }
+    }
+    return all;
+}
+
+std::vector<metrics::migration_sample> server::parts::migration_samples() const {
+    std::vector<metrics::migration_sample> all;
+    if (!migrations) {
+        return all;
+    }
+    for (const auto& one : migrations->statuses()) {
+        all.push_back(
+            {.migration = one.name,
+             .phase = std::string(to_string(one.phase)),
+             .rows_copied = one.rows_copied,
+             .rows_streamed = one.rows_streamed,
+             .bytes = one.bytes,
+             .lag_bytes = one.lag_bytes,
+             .lag_seconds = one.lag_seconds,
+             .lag_rows = one.lag_rows,
+             .retries = one.retries,
+             .dead_letters = one.dead_letters,
+             .retained_wal_bytes = one.retained_wal}
+        );
     }
     return all;
 }

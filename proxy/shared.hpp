@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "migration/command.hpp"
 #include "proxy/upstream/budget.hpp"
 
 #include <atomic>
@@ -59,6 +60,9 @@ public:
     // what is wrong.
     std::function<void(std::function<void(bool done, std::vector<std::string> lines)> answer)>
         reload;
+    // `answer` is called on a thread of the migrations.
+    std::function<void(migration::command what, std::function<void(migration::reply)> answer)>
+        migrate;
 
 private:
     unsigned workers_;

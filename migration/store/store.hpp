@@ -125,6 +125,10 @@ public:
     [[nodiscard]] virtual result<std::vector<hit>>
     search(const std::string& name, const query& what) = 0;
 
+    // Builds what makes searches quick, where the store does not do so by itself; to be called when
+    // the copy is over. May take hours; writes go on meanwhile (by other objects).
+    [[nodiscard]] virtual result<void> index(const std::string& /*name*/) { return {}; }
+
     // Those that begin with `prefix`, sorted.
     [[nodiscard]] virtual result<std::vector<std::string>> namespaces(std::string_view prefix) = 0;
 };

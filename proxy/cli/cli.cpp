@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -26,6 +27,7 @@ Examples:
   pgweir check pgweir.yaml --connect       is the file right, are the servers?
   pgweir diff pgweir.yaml new.yaml         what a reload would change
   pgweir show topology                     ask a running pgweir
+  pgweir migrate start groups --dry-run    is everything there for this migration?
   pgweir route "SELECT * FROM items ORDER BY embedding <-> '[1,2]' LIMIT 5"
 
 Exit codes: 0, 1 failed at run time, 2 the configuration or the command line is wrong.)";
@@ -45,6 +47,10 @@ struct options {
     std::string sql;
     std::string database;
     std::string as_user;
+    std::string migration;
+    bool dry_run = false;
+    bool force = false;
+    bool retry = false;
     bool json_schema = false;
     bool example = false;
     std::function<int()> chosen;
@@ -155,7 +161,7 @@ void add_file_commands(CLI::App& app, options& given) {
 void add_console_commands(CLI::App& app, options& given) {
     auto* const show_app = app.add_subcommand(
         "show",
-        "Ask a running pgweir: clients, servers, pools, topology, config, version, help"
+        "Ask a running pgweir: clients, servers, pools, topology, migrations, config, version, help"
     );
     show_app->add_option("WHAT", given.words, "What to show")->required();
     add_console_options(*show_app, given);
@@ -179,6 +185,59 @@ void add_console_commands(CLI::App& app, options& given) {
     on(*reload_app, given, [&given] { return ask_console(given, "RELOAD"); });
 }
 
+std::string migrate_command(const options& given, const std::string& verb) {
+    std::string command = "MIGRATE " + verb;
+    if (!given.migration.empty()) {
+        command += " " + quote_name(given.migration);
+    }
+    command += given.dry_run ? " DRY RUN" : "";
+    command += given.force ? " FORCE" : "";
+    command += given.retry ? " RETRY" : "";
+    return command;
+}
+
+void add_migrate_commands(CLI::App& app, options& given) {
+    struct verb {
+        const char* name;
+        const char* command;
+        const char* help;
+    };
+
+    constexpr std::array verbs{
+        verb{"start", "START", "Check, make publication and slot, copy, then follow the changes"},
+        verb{"status", "STATUS", "Phase, progress and lag of one migration or of all"},
+        verb{"pause", "PAUSE", "Stop writing to the store; the slot holds back WAL meanwhile"},
+        verb{"resume", "RESUME", "Go on"},
+        verb{"verify", "VERIFY", "Compare the store with the table, both ways"},
+        verb{"repair", "REPAIR", "Compare, and mend what differs"},
+        verb{"dead-letters", "DEAD LETTERS", "Rows that the store refused"},
+        verb{
+            "remove",
+            "REMOVE",
+            "Drop slot, publication and journal; the store keeps its documents"}};
+    auto* const migrate_app = app.add_subcommand("migrate", "Move embeddings to a vector store");
+    migrate_app->require_subcommand(1);
+    for (const auto& one : verbs) {
+        auto* const verb_app = migrate_app->add_subcommand(one.name, one.help);
+        const std::string name = one.name;
+        auto* const which = verb_app->add_option("MIGRATION", given.migration, "Its name");
+        if (name != "status") {
+            which->required();
+        }
+        if (name == "start") {
+            verb_app->add_flag("--dry-run", given.dry_run, "Only check");
+            verb_app->add_flag("--force", given.force, "Although a check says no, if it may be");
+        }
+        if (name == "dead-letters") {
+            verb_app->add_flag("--retry", given.retry, "Write them again");
+        }
+        add_console_options(*verb_app, given);
+        on(*verb_app, given, [&given, command = std::string(one.command)] {
+            return ask_console(given, migrate_command(given, command));
+        });
+    }
+}
+
 int print_version() {
     std::puts("pgweir " WEIR_VERSION);
     return 0;
@@ -197,6 +256,7 @@ int run(int argc, const char* const* argv) {
     add_serve_options(*serve_app, given);
     add_file_commands(app, given);
     add_console_commands(app, given);
+    add_migrate_commands(app, given);
     on(*app.add_subcommand("version", "Print the version"), given, print_version);
     try {
         app.parse(argc, argv);

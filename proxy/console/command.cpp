@@ -39,6 +39,11 @@ constexpr std::array commands{
         .columns = route_columns,
         .run = show_route},
     command{
+        .words = "SHOW MIGRATIONS",
+        .help = "one row for each migration: phase, progress, lag",
+        .columns = migrations_columns,
+        .run = show_migrations},
+    command{
         .words = "SHOW CONFIG",
         .help = "the configuration in effect",
         .columns = config_columns,
@@ -56,6 +61,17 @@ constexpr std::array commands{
         .tag = "RELOAD",
         .columns = reload_columns,
         .run = reload},
+    command{
+        .words = "MIGRATE",
+        .arguments =
+            "START <migration> [DRY RUN] [FORCE] | PAUSE | RESUME | VERIFY | REPAIR | DEAD "
+            "LETTERS <migration> [RETRY] | REMOVE <migration>",
+        .help = "carries a migration on; see docs/migration.md",
+        .needs_admin = true,
+        .tag = "MIGRATE",
+        .check = check_migrate,
+        .columns = migrate_columns,
+        .run = migrate},
     command{.words = "SET", .tag = "SET", .check = check_session_setting, .run = accept},
     command{.words = "RESET", .tag = "RESET", .check = accept_anything, .run = accept},
     command{.words = "DISCARD ALL", .tag = "DISCARD ALL", .run = accept},
@@ -104,7 +120,7 @@ constexpr command parameter_command{
     .run = show_parameter};
 
 // Commands of PgBouncer, and of pgweir's own plans.
-constexpr std::array<std::string_view, 12> later_verbs{
+constexpr std::array<std::string_view, 11> later_verbs{
     "PAUSE",
     "RESUME",
     "RECONNECT",
@@ -115,13 +131,13 @@ constexpr std::array<std::string_view, 12> later_verbs{
     "SUSPEND",
     "SHUTDOWN",
     "WAIT_CLOSE",
-    "PREFER",
-    "MIGRATE"};
-constexpr std::array<std::string_view, 27> later_shows{
-    "STATS",      "STATS_TOTALS", "STATS_AVERAGES", "TOTALS", "LISTS",     "MEM",       "DATABASES",
-    "USERS",      "SOCKETS",      "ACTIVE_SOCKETS", "FDS",    "DNS_HOSTS", "DNS_ZONES", "PEERS",
-    "PEER_POOLS", "STATE",        "ROUTES",         "RULES",  "PINS",      "SHAPES",    "TENANTS",
-    "MIGRATIONS", "SHADOW",       "DEAD",           "HBA",    "JOBS",      "CLUSTERS"};
+    "PREFER"};
+constexpr std::array<std::string_view, 26> later_shows{
+    "STATS",     "STATS_TOTALS", "STATS_AVERAGES", "TOTALS",         "LISTS",  "MEM",
+    "DATABASES", "USERS",        "SOCKETS",        "ACTIVE_SOCKETS", "FDS",    "DNS_HOSTS",
+    "DNS_ZONES", "PEERS",        "PEER_POOLS",     "STATE",          "ROUTES", "RULES",
+    "PINS",      "SHAPES",       "TENANTS",        "SHADOW",         "DEAD",   "HBA",
+    "JOBS",      "CLUSTERS"};
 
 template <std::size_t Size>
 bool contains(const std::array<std::string_view, Size>& list, const std::string& word) {

@@ -39,6 +39,12 @@ namespace weir::proxy::console {
 [[nodiscard]] fields reload_columns(const tokens& arguments);
 [[nodiscard]] asio::awaitable<answer> reload(const request& what);
 
+[[nodiscard]] std::optional<protocol::diagnostic> check_migrate(const tokens& arguments);
+[[nodiscard]] fields migrate_columns(const tokens& arguments);
+[[nodiscard]] asio::awaitable<answer> migrate(const request& what);
+[[nodiscard]] fields migrations_columns(const tokens& arguments);
+[[nodiscard]] asio::awaitable<answer> show_migrations(const request& what);
+
 // What drivers send on their own account: SET, BEGIN, … are answered and change nothing.
 [[nodiscard]] std::optional<protocol::diagnostic> check_session_setting(const tokens& arguments);
 [[nodiscard]] std::optional<protocol::diagnostic> accept_anything(const tokens& arguments);

@@ -1,0 +1,140 @@
+// Where a migration's changes come from: the WAL by a slot and a publication, or an outbox.
+#include "migration/capture/outbox_source.hpp"
+#include "migration/capture/outbox_sql.hpp"
+#include "migration/capture/replication_stream.hpp"
+#include "migration/capture/wal_source.hpp"
+#include "migration/held.hpp"
+#include "migration/publication.hpp"
+#include "migration/runner.hpp"
+#include "migration/runner_parts.hpp"
+#include "migration/slot.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace weir::migration {
+namespace {
+
+void check(const std::optional<sql_error>& failed) {
+    if (failed) {
+        throw std::runtime_error(failed->text);
+    }
+}
+
+}  // namespace
+
+// From here on every commit is captured. What a crash left of the slot is made anew: nobody has
+// read from it.
+runner::capture_start
+runner::begin_capture(governed& with, const plan& what, const std::string& slot) {
+    if (what.capture == capture_kind::wal) {
+        check(ensure_publication(with.server.session(), what));
+        return make_slot(with, slot);
+    }
+    check(install_outbox(with.server.session(), what));
+    const auto server = with.server.run(
+        "SELECT s.system_identifier, c.timeline_id FROM pg_control_system() AS s, "
+        "pg_control_checkpoint() AS c",
+        {}
+    );
+    check(server.error);
+    return {
+        .system_identifier = std::stoull(std::string(server.rows.at(0, 0))),
+        .timeline = static_cast<std::uint32_t>(std::stoul(std::string(server.rows.at(0, 1)))),
+        .consistent_point = 0};
+}
+
+runner::capture_start runner::make_slot(governed& with, const std::string& name) {
+    if (const auto failed = drop_slot(with.server.session(), name)) {
+        throw std::runtime_error(failed->text);
+    }
+    replication_stream maker;
+    {
+        const std::lock_guard lock(mutex_);
+        maker_ = &maker;
+    }
+    const auto forget = [this](void*) {
+        const std::lock_guard lock(mutex_);
+        maker_ = nullptr;
+    };
+    const std::unique_ptr<void, decltype(forget)> guard(&maker, forget);
+    if (const auto failed = maker.connect(with.server.where())) {
+        throw std::runtime_error(failed->text);
+    }
+    const auto server = maker.identify();
+    if (server.has_error()) {
+        throw std::runtime_error(server.error().text);
+    }
+    tally_.trouble("the slot waits for the transactions that are running");
+    const auto point = maker.create_slot(name, true);
+    tally_.trouble({});
+    if (point.has_error()) {
+        throw std::runtime_error(point.error().text);
+    }
+    return {server->system_identifier, server->timeline, *point};
+}
+
+// Whether the changes go on where the journal ends.
+runner::capture_check
+runner::check_capture(governed& with, const plan& what, const migration_record& record) {
+    auto asked = read_server(with.server.session(), with.server.where(), record.slot);
+    if (asked.error) {
+        with.server.close();
+        throw std::runtime_error(asked.error->text);
+    }
+    const auto timeline = asked.position.timeline;
+    if (what.capture == capture_kind::wal) {
+        const journal_position known{
+            .system_identifier = record.system_identifier,
+            .timeline = record.timeline,
+            .confirmed = record.confirmed,
+            .sent = record.sent};
+        return {continuity_of(known, asked.position), timeline};
+    }
+    // The outbox is part of the data: it goes on with them. Only what was sent and then lost with
+    // an old primary has to be mended.
+    if (asked.position.standby) {
+        return {not_yet{"the server is a standby"}, timeline};
+    }
+    if (asked.position.system_identifier != record.system_identifier) {
+        return {gap{.reason = "the server is of another system", .tail = {}}, timeline};
+    }
+    carries_on on{.from = record.confirmed};
+    if (timeline != record.timeline) {
+        on.tail = lost_tail{.timeline = record.timeline, .end = 0};
+    }
+    return {on, timeline};
+}
+
+std::unique_ptr<change_source>
+runner::open_capture(governed& with, const plan& what, const migration_record& record) {
+    if (what.capture == capture_kind::outbox) {
+        check(install_outbox(with.server.session(), what));  // for partitions that are new
+        auto source = std::make_unique<outbox_source>(
+            what,
+            outbox_options{.timeline = record.timeline, .batch = settings_.intent.batch.rows}
+        );
+        check(source->open(with.server.where(), record.confirmed));
+        return source;
+    }
+    auto server = std::make_shared<primary>(servers_);
+    auto source = std::make_unique<wal_source>(what, [server, oid = what.table_oid](auto relation) {
+        return is_partition(*server, oid, relation);
+    });
+    check(source->open(
+        with.server.where(),
+        {.slot = record.slot, .publications = {record.publication}, .from = record.confirmed}
+    ));
+    return source;
+}
+
+void runner::end_capture(governed& with, const migration_record& record) {
+    check(drop_slot(with.server.session(), record.slot));
+    check(drop_publication(with.server.session(), record.publication));
+    if (settings_.intent.capture == config::capture::outbox) {
+        check(remove_outbox(with.server.session(), plan_of(with.server.session())));
+    }
+}
+
+}  // namespace weir::migration

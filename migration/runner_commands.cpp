@@ -1,0 +1,225 @@
+// The verbs. Those that change the phase are carried out by the governing thread.
+#include "migration/held.hpp"
+#include "migration/journal_schema.hpp"
+#include "migration/publication.hpp"
+#include "migration/runner.hpp"
+#include "migration/runner_parts.hpp"
+#include "migration/source.hpp"
+#include "migration/store/open.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::migration {
+namespace {
+
+constexpr std::uint64_t most_letters = 1000;
+
+std::string not_in(phase now, const std::string& verb) {
+    return verb + " does not go in phase " + std::string(to_string(now));
+}
+
+// What is to be written is read again from the source; a row that has gone since has had its own
+// removal.
+std::optional<operation> retry_of(const plan& what, const letter& from) {
+    auto row = key_of(from.key_columns, what.layout.key);
+    if (!row) {
+        return std::nullopt;
+    }
+    operation made;
+    made.what = from.what.operation == "remove" ? operation::kind::remove : operation::kind::reread;
+    made.space = from.what.space;
+    made.document.key = std::move(*row);
+    made.document.version = from.what.version;
+    made.guarded = true;
+    return made;
+}
+
+// A letter that was refused once more has another count of attempts.
+void drop_settled(journal& records, const std::vector<letter>& tried) {
+    const auto now = held(records.letters(most_letters));
+    for (const auto& one : tried) {
+        const auto same = std::ranges::any_of(now, [&](const letter& other) {
+            return other.what.space == one.what.space && other.key_columns == one.key_columns &&
+                   other.attempts == one.attempts;
+        });
+        if (same) {
+            const document_name name{one.what.space, to_text(one.what.key)};
+            held(records.drop_letters({&name, 1}, one.what.version));
+        }
+    }
+}
+
+}  // namespace
+
+reply runner::carry_out(const command& what) {
+    switch (what.what) {
+    case verb::start:
+        if (what.dry_run) {
+            return look(what);
+        }
+        return order_and_wait(what);
+    case verb::pause:
+    case verb::resume:
+    case verb::remove: return order_and_wait(what);
+    case verb::verify: return verify(false);
+    case verb::repair: return verify(true);
+    case verb::dead_letters: return dead_letters(what.retry);
+    case verb::status: break;
+    }
+    return refused("not a command for one migration");
+}
+
+// On the governing thread.
+reply runner::obey(governed& with, const migration_record& record, const command& what) {
+    const auto now = record.phase;
+    switch (what.what) {
+    case verb::start: return begin(with, record, what);
+    case verb::pause: {
+        const auto to = paused(now);
+        if (!to) {
+            return refused(not_in(now, "pause"));
+        }
+        held(with.records.change_phase(now, *to, "by command"));
+        return done("paused; the slot goes on holding back WAL");
+    }
+    case verb::resume: {
+        if (now == phase::stale) {
+            resync(with, record);
+            return done("a new slot is there; verify and repair follow");
+        }
+        const auto to = resumed(now);
+        if (!to) {
+            return refused(not_in(now, "resume"));
+        }
+        held(with.records.change_phase(now, *to, {}));
+        return done("resumed");
+    }
+    case verb::remove:
+        if (now == phase::off) {
+            return refused("the migration is off: there is nothing to remove");
+        }
+        if (now != phase::removing) {
+            held(with.records.change_phase(now, phase::removing, "by command"));
+        }
+        return done("slot, publication and journal are dropped; the store keeps its documents");
+    default: return refused("not a command for the governing thread");
+    }
+}
+
+reply runner::begin(governed& with, const migration_record& record, const command& what) {
+    if (record.phase != phase::off && record.phase != phase::failed) {
+        return refused(
+            "the migration has been started: phase " + std::string(to_string(record.phase)),
+            "MIGRATE STATUS tells how it goes."
+        );
+    }
+    auto report = look(what);
+    if (!report.done) {
+        return report;
+    }
+    if (const auto failed = ensure_journal(with.server.session())) {
+        return refused(failed->text);
+    }
+    const auto name = object_name(settings_.intent.name);
+    held(with.records.begin(name, name, "{}"));
+    report.rows.push_back({"start", "ok", "publication and slot are being made; the copy follows"});
+    return report;
+}
+
+// What `start` would meet, without changing anything.
+reply runner::look(const command& what) {
+    static_cast<void>(what);
+    reply made{
+        .done = true,
+        .text = {},
+        .hint = {},
+        .columns = {"check", "state", "detail"},
+        .rows = {}};
+    primary server(servers_);
+    if (const auto fault = server.find()) {
+        return refused(*fault);
+    }
+    auto built = build_plan(server.session(), settings_.intent);
+    if (built.error) {
+        return refused(*built.error);
+    }
+    made.rows.push_back({"table", "ok", settings_.intent.table});
+    return made;
+}
+
+reply runner::verify(bool repair) {
+    const auto run = current_run();
+    if (!run) {
+        return refused(
+            "the stream does not run in this process: verify needs it to tell late from missing",
+            "MIGRATE STATUS tells the phase."
+        );
+    }
+    if (!run->start_verify(repair)) {
+        return refused("the copy is not over, or a verify is running");
+    }
+    return done(
+        repair ? "verify and repair have begun; MIGRATE STATUS shows what they find"
+               : "verify has begun; MIGRATE STATUS shows what it finds"
+    );
+}
+
+// Letters hold their keys as texts: they are read back as the plan's kinds.
+reply runner::dead_letters(bool retry) {
+    primary server(servers_);
+    journal records(server, settings_.intent.name, keeper_.lease().epoch());
+    const auto all = held(records.letters(most_letters));
+    reply made{
+        .done = true,
+        .text = {},
+        .hint = {},
+        .columns = {"namespace", "key", "version", "operation", "reason", "at", "attempts"},
+        .rows = {}};
+    for (const auto& one : all) {
+        made.rows.push_back(
+            {one.what.space,
+             to_text(one.what.key),
+             to_text(one.what.version),
+             one.what.operation,
+             one.what.reason,
+             one.at,
+             std::to_string(one.attempts)}
+        );
+    }
+    if (!retry) {
+        return made;
+    }
+    const auto run = current_run();
+    if (!run) {
+        return refused("the stream does not run in this process: letters cannot be retried");
+    }
+    const auto what = plan_of(server.session());
+    std::vector<operation> again;
+    for (const auto& one : all) {
+        if (auto made_again = retry_of(what, one)) {
+            again.push_back(std::move(*made_again));
+        }
+    }
+    run->carry_out(std::move(again));
+    drop_settled(records, all);
+    const std::lock_guard lock(mutex_);
+    letters_ = held(records.count_letters());
+    return done(
+        std::to_string(all.size()) + " tried again, " + std::to_string(letters_) + " are left"
+    );
+}
+
+plan runner::plan_of(sql_session& session) const {
+    auto built = build_plan(session, settings_.intent);
+    if (built.error) {
+        throw std::runtime_error(*built.error);
+    }
+    return std::move(built.plan);
+}
+
+std::unique_ptr<store::store> runner::open_store(const plan& what) const {
+    return store::open(settings_.target, what.layout);
+}
+
+}  // namespace weir::migration
