@@ -26,6 +26,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 template <class Element>
 std::vector<std::string> names_of(const std::vector<Element>& elements) {
     std::vector<std::string> names;
+    names.reserve(elements.size());
     for (const auto& one : elements) {
         names.push_back(one.name);
     }

@@ -1,7 +1,6 @@
 #include "migration/journal.hpp"
 #include "migration/journal_text.hpp"
 
-
 namespace weir::migration {
 
 namespace {

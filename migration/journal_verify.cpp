@@ -36,6 +36,7 @@ journal_result<std::vector<verify_progress>> journal::last_verify() {
         return rows.error();
     }
     std::vector<verify_progress> found;
+    found.reserve(2);
     for (int row = 0; row < rows->size(); ++row) {
         found.push_back(
             {.run = static_cast<std::int64_t>(number_of(rows->at(row, 0))),

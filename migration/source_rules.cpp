@@ -182,15 +182,17 @@ void source_rules::find_embedding(store::layout& layout) {
 }
 
 void source_rules::check_key() {
-    for (const auto& name : intent_.key) {
-        const auto* const one = column_of(name);
-        if (one != nullptr && !one->not_null) {
-            add("unique key",
-                verdict::refused,
-                "the key column " + name + " may be NULL: ALTER TABLE " + intent_.table +
-                    " ALTER COLUMN " + name + " SET NOT NULL");
-            return;
-        }
+    const auto nullable =
+        std::find_if(intent_.key.begin(), intent_.key.end(), [&](const std::string& name) {
+            const auto* const one = column_of(name);
+            return one != nullptr && !one->not_null;
+        });
+    if (nullable != intent_.key.end()) {
+        add("unique key",
+            verdict::refused,
+            "the key column " + *nullable + " may be NULL: ALTER TABLE " + intent_.table +
+                " ALTER COLUMN " + *nullable + " SET NOT NULL");
+        return;
     }
     const auto unique =
         std::any_of(table_.unique_keys.begin(), table_.unique_keys.end(), [&](const auto& index) {
