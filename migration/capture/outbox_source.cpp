@@ -240,6 +240,7 @@ boost::system::result<outbox_source::rows_by_key, sql_error> outbox_source::read
         return rows;
     }
     std::vector<const key*> keys;
+    keys.reserve(wanted.size());
     for (const auto& each : wanted) {
         keys.push_back(&each);
     }

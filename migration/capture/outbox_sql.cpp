@@ -106,20 +106,38 @@ std::string create_function(const plan& what) {
            quoted_text(body) + ";\n";
 }
 
-// CREATE OR REPLACE TRIGGER would take the table's lock each time, and undo ENABLE ALWAYS.
-std::string
-create_trigger(const std::string& name, const std::string& table, const std::string& rest) {
+// A statement that is carried out if the question has an answer, or if it has none. What is done
+// already must not ask for the table's lock again.
+std::string only(const char* when, const std::string& question, const std::string& statement) {
     return "DO" +
            quoted_text(
-               "BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid =" +
-               quoted_text(table) + "::regclass AND tgname =" + quoted_text(name) +
-               ") THEN CREATE TRIGGER " + quoted_name(name) + rest + "; END IF; END"
+               std::string("BEGIN IF ") + when + " (" + question + ") THEN " + statement +
+               "; END IF; END"
            ) +
            ";\n";
 }
 
+std::string trigger_of(const std::string& name, const std::string& table) {
+    return "SELECT FROM pg_catalog.pg_trigger WHERE tgrelid =" + quoted_text(table) +
+           "::regclass AND tgname =" + quoted_text(name);
+}
+
+std::string
+create_trigger(const std::string& name, const std::string& table, const std::string& rest) {
+    return only(
+        "NOT EXISTS",
+        trigger_of(name, table),
+        "CREATE TRIGGER " + quoted_name(name) + rest
+    );
+}
+
+// Fires whatever session_replication_role is.
 std::string always(const std::string& table, const std::string& trigger) {
-    return "ALTER TABLE " + table + " ENABLE ALWAYS TRIGGER " + quoted_name(trigger) + ";\n";
+    return only(
+        "EXISTS",
+        trigger_of(trigger, table) + " AND tgenabled <> 'A'",
+        "ALTER TABLE " + table + " ENABLE ALWAYS TRIGGER " + quoted_name(trigger)
+    );
 }
 
 std::string create_triggers(const plan& what, const std::vector<member>& members) {
@@ -187,10 +205,12 @@ std::optional<sql_error> install_outbox(sql_session& on, const plan& what) {
         return sql_error{"42P01", on.address() + ": the table, a key column or the tenant is gone"};
     }
     std::vector<std::string> names;
+    names.reserve(wanted);
     for (int row = 0; row < types.rows.size(); ++row) {
         names.emplace_back(types.rows.at(row, 0));
     }
     std::vector<member> members;
+    members.reserve(static_cast<std::size_t>(found.rows.size()));
     for (int row = 0; row < found.rows.size(); ++row) {
         members.push_back(
             {.name = std::string(found.rows.at(row, 0)), .owned = found.rows.at(row, 1) == "t"}
@@ -198,7 +218,12 @@ std::optional<sql_error> install_outbox(sql_session& on, const plan& what) {
     }
     return in_transaction(
         on,
-        "CREATE SCHEMA IF NOT EXISTS pgweir;\n" + create_table(what, names) +
+        // IF NOT EXISTS would ask for the right to create even when the schema is there.
+        only(
+            "NOT EXISTS",
+            "SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'pgweir'",
+            "CREATE SCHEMA pgweir"
+        ) + create_table(what, names) +
             create_function(what) + create_triggers(what, members)
     );
 }

@@ -149,66 +149,74 @@ std::optional<sql_error> replication_stream::read_timeout() {
 
 stream_event replication_stream::next(time_point deadline) {
     held_.reset();
-    for (;;) {
-        if (stopped_) {
-            return nothing{};
-        }
+    while (!stopped_) {
         if (!connected()) {
-            return session_.get() != nullptr ? lost()
-                                             : sql_error{{}, address() + ": not connected"};
+            return lost();
         }
-        if (feedback_wanted_.exchange(false) || steady_clock::now() >= feedback_due_) {
-            if (auto error = send_feedback()) {
-                return std::move(*error);
-            }
+        if (auto error = feedback_if_due()) {
+            return std::move(*error);
         }
         char* raw = nullptr;
         const int size = PQgetCopyData(session_.get(), &raw, 1);
         if (size < 0) {
             return ended();
         }
-        if (size > 0) {
-            held_.reset(raw);
-            if (auto event = take(static_cast<std::size_t>(size))) {
-                return std::move(*event);
+        if (size == 0) {
+            if (!wait(std::min(deadline, feedback_due_)) && steady_clock::now() >= deadline) {
+                break;
             }
-        } else if (!wait(std::min(deadline, feedback_due_)) && steady_clock::now() >= deadline) {
-            return nothing{};
+            continue;
+        }
+        held_.reset(raw);
+        if (auto event = take(static_cast<std::size_t>(size))) {
+            return std::move(*event);
         }
     }
+    return nothing{};
 }
 
 // What one CopyData is; nothing for a kind that is not known.
 std::optional<stream_event> replication_stream::take(std::size_t size) {
     protocol::byte_reader from(protocol::as_bytes({held_.get(), size}));
     switch (from.u8()) {
-    case 'w': {
-        wal_message message;
-        message.lsn = from.u64();
-        (void)from.bytes(2 * sizeof(std::uint64_t));  // the end of WAL on the server, its clock
-        message.bytes = protocol::as_bytes(from.rest());
-        if (from.ok()) {
-            return message;
-        }
-        break;
-    }
-    case 'k': {
-        const keepalive alive{.end = from.u64()};
-        (void)from.u64();  // the server's clock
-        const bool asked = from.u8() != 0;
-        if (!from.ok()) {
-            break;
-        }
-        if (asked) {
-            if (auto error = send_feedback()) {
-                return std::move(*error);
-            }
-        }
-        return alive;
-    }
+    case 'w': return take_message(from);
+    case 'k': return take_keepalive(from);
     default: return std::nullopt;
     }
-    return sql_error{"08P01", address() + ": a replication message is too short"};
+}
+
+stream_event replication_stream::take_message(protocol::byte_reader& from) const {
+    wal_message message;
+    message.lsn = from.u64();
+    (void)from.bytes(2 * sizeof(std::uint64_t));  // the end of WAL on the server, its clock
+    message.bytes = protocol::as_bytes(from.rest());
+    if (!from.ok()) {
+        return too_short();
+    }
+    return message;
+}
+
+stream_event replication_stream::take_keepalive(protocol::byte_reader& from) {
+    const keepalive alive{.end = from.u64()};
+    (void)from.u64();  // the server's clock
+    const bool asked = from.u8() != 0;
+    if (!from.ok()) {
+        return too_short();
+    }
+    if (asked) {
+        feedback_wanted_ = true;
+    }
+    if (auto error = feedback_if_due()) {
+        return std::move(*error);
+    }
+    return alive;
+}
+
+std::optional<sql_error> replication_stream::feedback_if_due() {
+    if (!feedback_wanted_.exchange(false) && steady_clock::now() < feedback_due_) {
+        return std::nullopt;
+    }
+    return send_feedback();
 }
 
 // "Standby status update".
@@ -230,6 +238,12 @@ std::optional<sql_error> replication_stream::send_feedback() {
         return failure(nullptr);
     }
     return std::nullopt;
+}
+
+void replication_stream::keep_alive() {
+    if (!stopped_ && connected()) {
+        (void)feedback_if_due();  // what went wrong is told by next()
+    }
 }
 
 void replication_stream::confirm(std::uint64_t lsn) noexcept {
@@ -324,9 +338,16 @@ sql_error replication_stream::failure(const PGresult* result) const {
 }
 
 sql_error replication_stream::lost() {
+    if (session_.get() == nullptr) {
+        return {{}, address() + ": not connected"};
+    }
     auto error = failure(nullptr);
     close();
     return error;
+}
+
+sql_error replication_stream::too_short() const {
+    return {"08P01", address() + ": a replication message is too short"};
 }
 
 // The server has finished the stream: with an error, or because it shuts down.

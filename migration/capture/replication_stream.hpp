@@ -76,6 +76,9 @@ public:
     // After start(). An error ends the stream: connect() again.
     [[nodiscard]] stream_event next(time_point deadline);
 
+    // Sends feedback if it is due, while next() is not called. On the thread that calls next().
+    void keep_alive();
+
     // Everything before this LSN is safe: the server may forget it. It is told so every ten
     // seconds, every third of its wal_sender_timeout, and when it asks. Never goes back.
     void confirm(std::uint64_t lsn) noexcept;
@@ -105,7 +108,11 @@ private:
     [[nodiscard]] std::optional<sql_error> read_timeout();
     [[nodiscard]] bool wait(time_point until);
     [[nodiscard]] std::optional<sql_error> send_feedback();
+    [[nodiscard]] std::optional<sql_error> feedback_if_due();
     [[nodiscard]] std::optional<stream_event> take(std::size_t size);
+    [[nodiscard]] stream_event take_message(protocol::byte_reader& from) const;
+    [[nodiscard]] stream_event take_keepalive(protocol::byte_reader& from);
+    [[nodiscard]] sql_error too_short() const;
     [[nodiscard]] sql_error failure(const PGresult* result) const;
     [[nodiscard]] sql_error lost();
     [[nodiscard]] sql_error ended();

@@ -28,7 +28,7 @@ struct caught_up {
 
 using source_event = std::variant<nothing, change, transaction_end, caught_up, sql_error>;
 
-// Threads: next() on one thread; the others may be called from any.
+// Threads: next() and keep_alive() on one thread; the others may be called from any.
 class change_source {
 public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -42,6 +42,10 @@ public:
     // after stop(). An error ends the source: make a new one, which begins after what was
     // confirmed. Changes are then repeated with the same versions.
     [[nodiscard]] virtual source_event next(time_point deadline) = 0;
+
+    // To be called now and then (once a second is enough) while next() is not, as when the store is
+    // slow: the server gives up a reader that it does not hear from. Errors are told by next().
+    virtual void keep_alive() {}
 
     // Changes up to this position (of a transaction_end or caught_up) are safe in the store. What
     // is confirmed is told to the server in time; `at_once` does not wait for that.

@@ -91,7 +91,8 @@ struct translator::feeding {
 private:
     // `make` returns what becomes of the row, and why it cannot be used if that is so.
     template <typename Make>
-    fault on_row(std::uint32_t oid, const pgoutput::tuple& fields, const Make& make) const {
+    [[nodiscard]] fault on_row(std::uint32_t oid, const pgoutput::tuple& fields, const Make& make)
+        const {
         if (!self.in_transaction_) {
             return "a row outside of a transaction";
         }

@@ -30,6 +30,9 @@ public:
     void set_relation(std::uint32_t oid, bool ours);
 
     [[nodiscard]] source_event next(time_point deadline) override;
+
+    void keep_alive() override { stream_.keep_alive(); }
+
     void confirm(std::uint64_t position, bool at_once) noexcept override;
 
     void stop() noexcept override { stream_.stop(); }

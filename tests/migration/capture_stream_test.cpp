@@ -179,6 +179,32 @@ TEST_CASE("the server is told at once when that is asked for while the reader wa
     CHECK(at.confirmed_at_server() == end);
 }
 
+TEST_CASE("a reader that does not read is kept by the server as long as it says it lives") {
+    captured at(captured_table(3), captured_plan(3));
+    at.go_down();
+    at.run("ALTER ROLE postgres SET wal_sender_timeout = '900ms'");
+    at.come_back();
+    at.run("ALTER ROLE postgres RESET wal_sender_timeout");
+    // More than the server can send without being read from.
+    at.run(
+        "INSERT INTO captured SELECT n, 17, repeat('x', 500), NULL FROM generate_series(1, 40000) n"
+    );
+    const auto heard = [&] {
+        return at.value(
+            "SELECT max(reply_time) FROM pg_stat_replication WHERE application_name = 'pgweir "
+            "migration'"
+        );
+    };
+    for (int times = 0; times < 6; ++times) {  // each after a third of the time-out
+        const auto before = heard();
+        CHECK(wait_until([&] {
+            at.source().keep_alive();
+            return heard() != before;
+        }));
+    }
+    CHECK(at.changes().size() == 40'000);
+}
+
 TEST_CASE("making a slot waits for running transactions and stop leaves none") {
     auto session = test::capture_session();
     session.query("BEGIN; SELECT pg_current_xact_id()");
