@@ -2,17 +2,14 @@
 """An emulator of Qdrant's REST interface: collections, payload indexes, points. See emulator.py for
 its options, and for how to make it misbehave. Stricter than the real one: unknown fields and ids
 given twice are refused, and filters need an index, as in strict mode."""
-import array
 import heapq
-import math
-import operator
 import re
-import struct
 import sys
 
 import emulator
 from emulator import Refused
 from qdrant_filter import Filter, bad, check_fields, check_id, id_order, payload_key
+from qdrant_vectors import Shape, parse_points
 
 MAX_BODY = 32 << 20
 DISTANCES = ("Cosine", "Euclid", "Dot", "Manhattan")
@@ -23,39 +20,12 @@ READ_QUERY = {"consistency", "timeout"}
 
 
 class Collection:
-    """Points are (vector as bytes, payload)."""
+    """Points are (vector, payload)."""
 
     def __init__(self, size, distance, half):
-        self.size, self.distance, self.half = size, distance, half
+        self.shape = Shape(size, distance, half)
         self.points = {}
         self.indexes = {}
-
-    def pack(self, given):
-        if not isinstance(given, list):
-            raise bad("Format error in JSON body: vector: expected a sequence of numbers")
-        if len(given) != self.size:
-            raise bad(f"Wrong input: Vector dimension error: expected dim: {self.size}, got {len(given)}")
-        try:
-            numbers = array.array("f", given)
-        except TypeError:
-            raise bad("Format error in JSON body: vector: expected numbers") from None
-        if bool in set(map(type, given)) or not math.isfinite(sum(numbers)):
-            raise bad("Format error in JSON body: vector: expected finite numbers")
-        if self.distance == "Cosine":
-            length = math.sqrt(sum(map(operator.mul, numbers, numbers)))
-            if length > 0:
-                numbers = array.array("f", [each / length for each in numbers])
-        return struct.pack(f"<{self.size}e", *numbers) if self.half else numbers.tobytes()
-
-    def numbers(self, raw):
-        if self.half:
-            return array.array("f", struct.unpack(f"<{self.size}e", raw))
-        return array.array("f", raw)
-
-    def score(self, query):
-        if self.distance == "Euclid":
-            return lambda raw: math.dist(self.numbers(raw), query)
-        return lambda raw: sum(map(operator.mul, self.numbers(raw), query))
 
 
 def check_query(request, allowed):
@@ -118,7 +88,8 @@ class Qdrant(emulator.Emulator):
         raise Refused(404, f"no such endpoint: {request.method} {request.target}")
 
     def route_points(self, collection, request):
-        body = request.json()
+        upsert = (request.method, request.path[2:]) == ("PUT", ["points"])
+        body = parse_points(request) if upsert else request.json()
         reads = {"count": self.count, "scroll": self.scroll, "query": self.query}
         match request.method, request.path[2:]:
             case "PUT", ["index"]:
@@ -174,8 +145,9 @@ class Qdrant(emulator.Emulator):
 
     @staticmethod
     def info(collection):
-        vectors = {"size": collection.size, "distance": collection.distance}
-        if collection.half:
+        shape = collection.shape
+        vectors = {"size": shape.size, "distance": shape.distance}
+        if shape.half:
             vectors["datatype"] = "float16"
         return {"status": "green", "optimizer_status": "ok", "segments_count": 1,
                 "points_count": len(collection.points), "indexed_vectors_count": 0,
@@ -194,11 +166,13 @@ class Qdrant(emulator.Emulator):
     @staticmethod
     def upsert(collection, body):
         check_fields("upsert", body, ("points",), ("points",))
-        made = {}
+        made, shape = {}, collection.shape
         for point in body["points"]:
             check_fields("point", point, ("id", "vector", "payload"), ("id", "vector"))
             payload = check_payload(point.get("payload") or {})
-            made[check_id(point["id"])] = (collection.pack(point["vector"]), payload)
+            given = point["vector"]
+            make = shape.from_text if isinstance(given, bytes) else shape.from_numbers
+            made[check_id(point["id"])] = (make(given), payload)
         if len(made) != len(body["points"]):
             raise bad("the emulator refuses ids that are given twice")
         return lambda: collection.points.update(made) or True
@@ -238,8 +212,8 @@ class Qdrant(emulator.Emulator):
 
         def apply():
             for id_ in ids:
-                raw, old = collection.points[id_]
-                collection.points[id_] = (raw, merge(old, new))
+                vector, old = collection.points[id_]
+                collection.points[id_] = (vector, merge(old, new))
             return True
 
         return apply
@@ -259,7 +233,7 @@ class Qdrant(emulator.Emulator):
 
     @staticmethod
     def show(collection, id_, body, shown):
-        raw, payload = collection.points[id_]
+        vector, payload = collection.points[id_]
         wanted = body.get("with_payload", False)
         if wanted is True:
             shown["payload"] = payload
@@ -269,7 +243,7 @@ class Qdrant(emulator.Emulator):
         elif wanted is not False:
             raise bad("Format error in JSON body: data did not match any variant of WithPayload")
         if body.get("with_vector", False):
-            shown["vector"] = collection.numbers(raw).tolist()
+            shown["vector"] = collection.shape.numbers(vector).tolist()
         return shown
 
     def retrieve(self, collection, body):
@@ -309,12 +283,13 @@ class Qdrant(emulator.Emulator):
         limit = body.get("limit", 10)
         if type(limit) is not int or limit < 1:
             raise Refused(422, "Validation error: limit must be at least 1")
-        query = array.array("f", Collection(collection.size, collection.distance, False).pack(body["query"]))
+        shape = collection.shape
+        whole = Shape(shape.size, shape.distance, False)
+        score = shape.score(whole.numbers(whole.from_numbers(body["query"])))
         test = Filter(collection.indexes).compile(body["filter"]) if "filter" in body else None
-        score = collection.score(query)
-        scored = ((score(raw), id_) for id_, (raw, payload) in collection.points.items()
+        scored = ((score(vector), id_) for id_, (vector, payload) in collection.points.items()
                   if test is None or test(id_, payload))
-        nearest = heapq.nsmallest if collection.distance in ("Euclid", "Manhattan") else heapq.nlargest
+        nearest = heapq.nsmallest if shape.distance in ("Euclid", "Manhattan") else heapq.nlargest
         return {"points": [
             self.show(collection, id_, body, {"id": id_, "version": 1, "score": value})
             for value, id_ in nearest(limit, scored, key=lambda each: each[0])]}
