@@ -1,6 +1,10 @@
 #include "migration/sql.hpp"
 
+#include <poll.h>
+
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 
 namespace weir::migration {
@@ -15,6 +19,46 @@ std::string one_line(std::string_view message) {
         }
     }
     return std::string(message);
+}
+
+constexpr std::chrono::seconds connect_limit{10};
+
+// Until it is connected, has failed, or took too long. As PQconnectdbParams, but a refusal comes
+// with its SQLSTATE, which libpq puts into the text only, and only if it was asked for before.
+void finish_connecting(PGconn* connection) {
+    using std::chrono::steady_clock;
+    const auto until = steady_clock::now() + connect_limit;
+    PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
+    auto next = PGRES_POLLING_WRITING;
+    while (next == PGRES_POLLING_WRITING || next == PGRES_POLLING_READING) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now()).count();
+        const auto events = static_cast<short>(next == PGRES_POLLING_READING ? POLLIN : POLLOUT);
+        pollfd one{.fd = PQsocket(connection), .events = events, .revents = 0};
+        if (left <= 0) {
+            break;
+        }
+        if (poll(&one, 1, static_cast<int>(left)) > 0) {  // not before: it would take that for done
+            next = PQconnectPoll(connection);
+        }
+    }
+    PQsetErrorVerbosity(connection, PQERRORS_DEFAULT);
+}
+
+// Takes the SQLSTATE out of "FATAL:  28P01: password authentication failed"; empty: none.
+std::string take_state(std::string& message) {
+    constexpr std::size_t length = 5;
+    for (auto at = message.find(":  "); at != std::string::npos; at = message.find(":  ", at + 1)) {
+        auto state = message.substr(at + 3, length);
+        const bool code = std::all_of(state.begin(), state.end(), [](unsigned char each) {
+            return std::isdigit(each) != 0 || std::isupper(each) != 0;
+        });
+        if (state.size() == length && code && message.compare(at + 3 + length, 2, ": ") == 0) {
+            message.erase(at + 3, length + 2);
+            return state;
+        }
+    }
+    return {};
 }
 
 }  // namespace
@@ -61,11 +105,16 @@ std::optional<sql_error> sql_session::connect(const source_address& where, bool 
         "-c DateStyle=ISO -c TimeZone=UTC -c extra_float_digits=1 -c IntervalStyle=iso_8601",
         replication ? "database" : nullptr,
         nullptr};
-    connection_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
+    connection_.reset(PQconnectStartParams(keys.data(), values.data(), 0));
+    if (PQstatus(connection_.get()) != CONNECTION_BAD) {
+        finish_connecting(get());
+    }
     if (PQstatus(connection_.get()) != CONNECTION_OK) {
-        sql_error error{.sqlstate = {}, .text = address_ + ": " + one_line(PQerrorMessage(get()))};
+        std::string said = PQerrorMessage(get());
+        auto state = take_state(said);
+        said = said.empty() ? "no answer in time" : one_line(said);
         close();
-        return error;
+        return sql_error{.sqlstate = std::move(state), .text = address_ + ": " + said};
     }
     PQsetNoticeProcessor(
         get(),

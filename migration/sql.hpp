@@ -38,7 +38,7 @@ struct source_address {
 };
 
 struct sql_error {
-    std::string sqlstate;  // empty: the connection was lost or never came about
+    std::string sqlstate;  // empty: the connection was lost, or nobody answered
     std::string text;      // one line, with the server's address
 };
 

@@ -1,5 +1,7 @@
 #include "tests/stores/postgres_server.hpp"
 
+#include <doctest/doctest.h>
+
 #include <unistd.h>
 
 #include <cstdlib>
@@ -32,6 +34,24 @@ migration::source_address address_of(const integration::cluster& servers, const 
     where.password = servers.password(user);
     where.database = servers.database();
     return where;
+}
+
+std::string query_postgres(const std::string& text, const std::string& database) {
+    auto where = address_of(shared_postgres(), "postgres");
+    where.database = database;
+    migration::sql_session session;
+    const auto failed = session.connect(where);
+    REQUIRE_MESSAGE(!failed, (failed ? failed->text : ""));
+    const auto answer = session.run(text);
+    REQUIRE_MESSAGE(!answer.error, (answer.error ? answer.error->text : ""));
+    std::string lines;
+    for (int row = 0; row < answer.rows.size(); ++row) {
+        for (int column = 0; column < PQnfields(answer.rows.get()); ++column) {
+            lines += (column == 0 ? "" : "|") + std::string(answer.rows.at(row, column));
+        }
+        lines += "\n";
+    }
+    return lines;
 }
 
 }  // namespace weir::stores
