@@ -183,7 +183,7 @@ result<void> chroma_store::clear(const std::string& name, std::uint32_t part) {
             return collections_.failure(fault::failed, "delete", name, "documents stay there");
         }
         if (const auto gone = delete_ids(name, *ids); gone.has_error()) {
-            return gone;
+            return gone.error();
         }
         before = *std::move(ids);
     }

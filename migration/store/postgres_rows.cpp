@@ -67,6 +67,7 @@ std::optional<parameters> key_at(const postgres_table& table, std::string_view p
 void postgres_store::put_fields(parameters& out, std::span<const document> documents) const {
     const auto& fields = table_.all_fields();
     std::vector<array_writer> columns;
+    columns.reserve(fields.size());
     for (const auto& field : fields) {
         columns.emplace_back(wire_type_of(field.kind).oid, documents.size());
     }

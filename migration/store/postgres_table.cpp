@@ -126,11 +126,11 @@ std::string alias(std::size_t field) {
 
 // What a value looks like in an answer. Text stays as it is: the cast would cut trailing blanks.
 std::string sent(const postgres_table::field& of) {
-    const auto name = "t." + quoted_name(of.name);
-    if (of.kind == value_kind::text) {
-        return name;
+    auto name = "t." + quoted_name(of.name);
+    if (of.kind != value_kind::text) {
+        name.append("::").append(wire_type_of(of.kind).name);
     }
-    return name + "::" + std::string(wire_type_of(of.kind).name);
+    return name;
 }
 
 // A parameter of the kind as a value of the column's type.
@@ -144,7 +144,8 @@ postgres_table::postgres_table(const layout& rows) : rows_(rows) {
     std::vector<std::string> taken = {std::string(version_column), std::string(part_column)};
     const auto unused = [&taken](std::string name) {
         while (std::ranges::find(taken, name) != taken.end()) {
-            name = short_name("_pgweir_" + name);
+            name.insert(0, "_pgweir_");
+            name = short_name(name);
         }
         taken.push_back(name);
         return name;
@@ -230,8 +231,11 @@ std::string postgres_table::rows(std::size_t fields, const std::vector<std::stri
                                  : what == "v" ? "text"
                                  : what == "p" ? "oid"
                                                : "integer";
-        outer += "r." + what + (what == "e" && rows_.half ? "::halfvec AS e" : "") + ", ";
-        inner += "unnest(" + number(fields + i + 1) + "::" + type + "[]) AS " + what + ", ";
+        outer.append("r.").append(what).append(
+            what == "e" && rows_.half ? "::halfvec AS e, " : ", "
+        );
+        inner.append("unnest(").append(number(fields + i + 1)).append("::").append(type);
+        inner.append("[]) AS ").append(what).append(", ");
     }
     outer.resize(outer.size() - 2);
     inner.resize(inner.size() - 2);
@@ -253,10 +257,10 @@ std::string postgres_table::upsert(const std::string& table) const {
     std::string sets;
     for (std::size_t i = 0; i < fields_.size(); ++i) {
         const auto name = quoted_name(fields_[i].name);
-        names += name + ", ";
-        values += "s." + alias(i) + ", ";
+        names.append(name).append(", ");
+        values.append("s.").append(alias(i)).append(", ");
         if (i >= keys_) {
-            sets += name + " = excluded." + name + ", ";
+            sets.append(name).append(" = excluded.").append(name).append(", ");
         }
     }
     const std::string last = embedding_ + ", _pgweir_version, _pgweir_part";
