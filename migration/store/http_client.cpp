@@ -100,7 +100,7 @@ public:
         }
     }
 
-    const std::string& address() const noexcept { return url_.address; }
+    [[nodiscard]] const std::string& address() const noexcept { return url_.address; }
 
     result<http_answer> send(const http_request& what) {
         auto message = prepare(what);
@@ -170,7 +170,7 @@ private:
         return made;
     }
 
-    std::unique_ptr<parser> open_parser() const {
+    [[nodiscard]] std::unique_ptr<parser> open_parser() const {
         auto made = std::make_unique<parser>();
         made->body_limit(options_.max_answer);
         made->header_limit(header_limit);
@@ -330,7 +330,7 @@ private:
         return why.message();
     }
 
-    error unreachable(const std::string& why) const {
+    [[nodiscard]] error unreachable(const std::string& why) const {
         auto text = url_.address + ": " + why;
         std::replace(text.begin(), text.end(), '\n', ' ');
         return {.what = fault::unreachable, .text = std::move(text)};

@@ -1,5 +1,6 @@
 #include "migration/store/json_writer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -19,15 +20,6 @@ void append_number(std::string& text, Number what) {
     std::array<char, longest_number> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), what).ptr;
     text.append(digits.data(), end);
-}
-
-std::array<unsigned char, 4> little_endian(float what) {
-    const auto bits = std::bit_cast<std::uint32_t>(what);
-    return {
-        static_cast<unsigned char>(bits),
-        static_cast<unsigned char>(bits >> 8),
-        static_cast<unsigned char>(bits >> 16),
-        static_cast<unsigned char>(bits >> 24)};
 }
 
 // What a character of the alphabet stands for; 64 for any other.
@@ -150,32 +142,24 @@ void json_writer::vector(std::span<const float> what) {
 }
 
 void json_writer::vector_base64(std::span<const float> what) {
+    const auto size = what.size() * 4;
+    const auto byte = [what, size](std::size_t at) -> std::uint32_t {
+        return at < size ? std::bit_cast<std::uint32_t>(what[at / 4]) >> (at % 4 * 8) & 0xFF : 0;
+    };
     separate();
     text_ += '"';
     const auto begin = text_.size();
-    text_.resize(begin + (what.size() * 4 + 2) / 3 * 4);
+    text_.resize(begin + (size + 2) / 3 * 4);
     char* next = text_.data() + begin;
-    std::uint32_t bits = 0;  // of bytes that do not make three yet
-    unsigned held = 0;
-    for (const float number : what) {
-        for (const auto byte : little_endian(number)) {
-            bits = bits << 8 | byte;
-            if (++held == 3) {
-                for (const unsigned shift : {18U, 12U, 6U, 0U}) {
-                    *next++ = alphabet[bits >> shift & 63];
-                }
-                held = 0;
-                bits = 0;
-            }
-        }
-    }
-    if (held != 0) {
-        bits <<= 8 * (3 - held);
-        *next++ = alphabet[bits >> 18 & 63];
+    for (std::size_t at = 0; at < size; at += 3) {
+        const auto bits = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
+        *next++ = alphabet[bits >> 18];
         *next++ = alphabet[bits >> 12 & 63];
-        *next++ = held == 2 ? alphabet[bits >> 6 & 63] : '=';
-        *next++ = '=';
+        *next++ = alphabet[bits >> 6 & 63];
+        *next++ = alphabet[bits & 63];
     }
+    const auto padding = (3 - size % 3) % 3;
+    std::fill(text_.end() - static_cast<std::ptrdiff_t>(padding), text_.end(), '=');
     text_ += '"';
 }
 

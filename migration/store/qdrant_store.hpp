@@ -22,7 +22,7 @@ class qdrant_store final : public store {
 public:
     qdrant_store(const http_options& http, const layout& what);
 
-    const abilities& able() const override { return abilities_; }
+    [[nodiscard]] const abilities& able() const override { return abilities_; }
 
     result<void> ensure(const std::string& name) override;
 
@@ -65,7 +65,8 @@ private:
     result<std::set<document_id>>
     present(const std::string& name, std::span<const document> documents);
     void write_wanted(fields wanted);
-    std::vector<stored> read_points(const boost::json::value* points, fields wanted) const;
+    [[nodiscard]] std::vector<stored> read_points(const boost::json::value* points, fields wanted)
+        const;
     result<void> fetch_some(
         const std::string& name,
         std::span<const key> keys,

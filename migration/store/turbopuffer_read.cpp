@@ -33,6 +33,20 @@ const json::array& rows_of(const json::value& answer) {
     return rows == nullptr ? none : *rows;
 }
 
+void append_names(
+    std::vector<std::string>& names,
+    const json::value& answer,
+    std::string_view prefix
+) {
+    const auto* const all = array_of(member(&answer, "namespaces"));
+    for (const auto& each : all == nullptr ? json::array() : *all) {
+        const auto name = text_of(member(&each, "id"));
+        if (name && name->starts_with(prefix)) {
+            names.emplace_back(*name);
+        }
+    }
+}
+
 // "rank_by":["id","asc"],"limit":…
 void write_by_id(json_writer& out, std::size_t limit) {
     out.name("rank_by");
@@ -287,14 +301,7 @@ result<std::vector<std::string>> turbopuffer_store::namespaces(std::string_view 
         if (!answer) {
             return answer.error();
         }
-        if (const auto* const all = array_of(member(&*answer, "namespaces"))) {
-            for (const auto& each : *all) {
-                const auto name = text_of(member(&each, "id"));
-                if (name && name->starts_with(prefix)) {
-                    names.emplace_back(*name);
-                }
-            }
-        }
+        append_names(names, *answer, prefix);
         cursor = text_of(member(&*answer, "next_cursor")).value_or("");
     } while (!cursor.empty());
     std::sort(names.begin(), names.end());

@@ -24,7 +24,7 @@ class turbopuffer_store final : public store {
 public:
     turbopuffer_store(const http_options& http, const layout& what);
 
-    const abilities& able() const override { return abilities_; }
+    [[nodiscard]] const abilities& able() const override { return abilities_; }
 
     result<void> ensure(const std::string& name) override;
 
@@ -62,14 +62,15 @@ private:
         std::optional<version> limit
     );
     void write_wanted(fields wanted);
-    std::vector<stored> read_rows(const boost::json::value& answer, fields wanted) const;
+    [[nodiscard]] std::vector<stored> read_rows(const boost::json::value& answer, fields wanted)
+        const;
     result<void> fetch_some(
         const std::string& name,
         std::span<const key> keys,
         fields wanted,
         std::vector<stored>& into
     );
-    std::vector<document_id> ids_of(std::span<const key> keys) const;
+    [[nodiscard]] std::vector<document_id> ids_of(std::span<const key> keys) const;
 
     layout layout_;
     attribute_codec codec_;
