@@ -13,9 +13,6 @@ void show(
     std::vector<prometheus::MetricFamily>& out,
     const std::vector<migration_sample>& migrations
 ) {
-    if (migrations.empty()) {
-        return;
-    }
     family rows("pgweir_migration_rows_total", "Rows written to the store.", MetricType::Counter);
     family phase("pgweir_migration_phase", "1 for the current phase.", MetricType::Gauge);
     const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
@@ -63,6 +60,14 @@ void show(
             MetricType::Gauge
         ),
         [&](const migration_sample& one) { return number(one.dead_letters); }
+    );
+    singles.emplace_back(
+        family(
+            "pgweir_migration_unacknowledged_total",
+            "Commits answered before the store had them, with acknowledge: store.",
+            MetricType::Counter
+        ),
+        [&](const migration_sample& one) { return number(one.unacknowledged); }
     );
     singles.emplace_back(
         family(

@@ -22,6 +22,7 @@ struct migration_sample {
     std::uint64_t lag_rows = 0;  // read from the source, not yet in the store
     std::uint64_t retries = 0;
     std::uint64_t dead_letters = 0;        // as the journal holds them now
+    std::uint64_t unacknowledged = 0;      // commits whose wait for the store was over first
     std::uint64_t retained_wal_bytes = 0;  // that the slot keeps on the primary
 };
 

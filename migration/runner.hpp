@@ -100,6 +100,8 @@ private:
     );
     void after_run(governed& with, const plan& what, const run_outcome& how);
     [[nodiscard]] std::optional<std::string> watch(governed& with, const plan& what);
+    [[nodiscard]] bool
+    leaves_changed(governed& with, const plan& what, const migration_record& record);
     void after_watch(
         governed& with,
         const plan& what,
@@ -139,9 +141,10 @@ private:
     std::atomic<std::uint64_t> rows_to_copy_ = 0;
     std::uint64_t letters_ = 0;
     std::uint64_t retained_ = 0;
-    verify_state verify_;                  // of the last run
+    verify_state verify_;  // of the last run
+    // How far this process may have sent; what the journal says of it may be lost with a primary.
+    std::optional<std::uint64_t> sent_;
     replication_stream* maker_ = nullptr;  // that waits for a new slot
-    std::vector<std::uint32_t> leaves_;    // the governing thread's
     std::atomic<bool> stopping_ = false;
     unsigned faults_ = 0;
     std::thread thread_;

@@ -89,7 +89,7 @@ runner::check_capture(governed& with, const plan& what, const migration_record& 
             .system_identifier = record.system_identifier,
             .timeline = record.timeline,
             .confirmed = record.confirmed,
-            .sent = record.sent};
+            .sent = sent_};
         return {continuity_of(known, asked.position), timeline};
     }
     // The outbox is part of the data: it goes on with them. Only what was sent and then lost with

@@ -1,6 +1,8 @@
 // The verbs. Those that change the phase are carried out by the governing thread.
+#include "migration/fingerprint.hpp"
 #include "migration/held.hpp"
 #include "migration/journal_schema.hpp"
+#include "migration/preflight.hpp"
 #include "migration/publication.hpp"
 #include "migration/runner.hpp"
 #include "migration/runner_parts.hpp"
@@ -122,29 +124,35 @@ reply runner::begin(governed& with, const migration_record& record, const comman
         return refused(failed->text);
     }
     const auto name = object_name(settings_.intent.name);
-    held(with.records.begin(name, name, "{}"));
+    const auto print = fingerprint_of(plan_of(with.server.session()), settings_.target.name);
+    held(with.records.begin(name, name, print));
     report.rows.push_back({"start", "ok", "publication and slot are being made; the copy follows"});
     return report;
 }
 
 // What `start` would meet, without changing anything.
 reply runner::look(const command& what) {
-    static_cast<void>(what);
-    reply made{
-        .done = true,
-        .text = {},
-        .hint = {},
-        .columns = {"check", "state", "detail"},
-        .rows = {}};
     primary server(servers_);
     if (const auto fault = server.find()) {
         return refused(*fault);
     }
-    auto built = build_plan(server.session(), settings_.intent);
-    if (built.error) {
-        return refused(*built.error);
+    const auto report =
+        preflight(server.session(), server.where(), settings_.intent, [this](const plan& of) {
+            return open_store(of);
+        });
+    reply made{
+        .done = what.dry_run || passes(report.checks, what.force),
+        .text = "the migration cannot start as things are",
+        .hint = "Each refused check says what to do.",
+        .columns = {"check", "state", "detail"},
+        .rows = {}};
+    for (const auto& one : report.checks) {
+        made.rows.push_back({one.name, std::string(to_string(one.result)), one.text});
     }
-    made.rows.push_back({"table", "ok", settings_.intent.table});
+    if (what.dry_run && !passes(report.checks)) {
+        const auto script = grant_script(settings_.intent, server.where().database);
+        made.rows.push_back({"rights", "script", script});
+    }
     return made;
 }
 

@@ -1,5 +1,6 @@
 // What the runner does in each phase.
 #include "migration/continuity.hpp"
+#include "migration/fingerprint.hpp"
 #include "migration/held.hpp"
 #include "migration/publication.hpp"
 #include "migration/runner.hpp"
@@ -34,6 +35,7 @@ void runner::prepare(governed& with, const migration_record& record) {
     rows_to_copy_ = rows;
     held(with.records.drop_ranges());
     held(with.records.save_ranges(ranges_of(reader.cuts(parts))));
+    held(with.records.save_leaves(leaf_oids(with.server.session(), what)));
     held(with.records.change_phase_at(
         record.phase,
         phase::copying,
@@ -71,6 +73,18 @@ void runner::resync(governed& with, const migration_record& record) {
 
 void runner::stream(governed& with, const migration_record& record) {
     const auto what = plan_of(with.server.session());
+    if (const auto changed = changed_since(record.fingerprint, what, settings_.target.name)) {
+        held(with.records.change_phase(
+            record.phase,
+            *paused(record.phase),
+            "not what it was started with: " + *changed + "; put it back, or remove and start anew"
+        ));
+        return;
+    }
+    if (leaves_changed(with, what, record)) {
+        after_watch(with, what, record, "partitions were attached or detached");
+        return;
+    }
     const auto found = check_capture(with, what, record);
     if (const auto* wait = std::get_if<not_yet>(&found.found)) {
         with.server.close();
@@ -101,7 +115,6 @@ void runner::stream(governed& with, const migration_record& record) {
         rows_to_copy_ = source_reader(what, servers_).estimated_rows();
     }
     auto source = open_capture(with, what, now);
-    leaves_ = leaf_oids(with.server.session(), what);
     auto outcome = run_stream(with, what, now, std::move(source));
     after_run(with, what, outcome);
 }
@@ -153,6 +166,7 @@ run_outcome runner::run_stream(
     {
         const std::lock_guard lock(mutex_);
         verify_ = run->verifying();
+        sent_ = run->promised();
         run_.reset();
         if (record_) {
             record_->phase = run->current_phase();
@@ -184,6 +198,18 @@ void runner::after_run(governed& with, const plan& what, const run_outcome& how)
     }
 }
 
+bool runner::leaves_changed(governed& with, const plan& what, const migration_record& record) {
+    if (!what.partitioned) {
+        return false;
+    }
+    const auto present = leaves_of(with.server.session(), what.table_oid);
+    if (present.error) {
+        return false;  // asked again in a moment
+    }
+    const auto changes = changes_of(record.leaves, present.leaves);
+    return !changes.added.empty() || !changes.removed.empty();
+}
+
 // On the thread that reads the stream.
 std::optional<std::string> runner::watch(governed& with, const plan& what) {
     count(with);
@@ -197,15 +223,13 @@ std::optional<std::string> runner::watch(governed& with, const plan& what) {
         return std::string(too_much_wal) + ": the slot holds back " + std::to_string(retained) +
                " bytes of WAL, more than max_retained_wal";
     }
-    if (what.partitioned) {
-        const auto present = leaves_of(with.server.session(), what.table_oid);
-        if (present.error) {
-            return std::nullopt;  // the next watch asks again
-        }
-        const auto changes = changes_of(leaves_, present.leaves);
-        if (!changes.added.empty() || !changes.removed.empty()) {
-            return "partitions were attached or detached";
-        }
+    std::optional<migration_record> record;
+    {
+        const std::lock_guard lock(mutex_);
+        record = record_;
+    }
+    if (record && leaves_changed(with, what, *record)) {
+        return "partitions were attached or detached";
     }
     return std::nullopt;
 }
@@ -225,7 +249,7 @@ void runner::after_watch(
         held(with.records.change_phase(now.phase, phase::stale, reason));
         return;
     }
-    leaves_ = leaf_oids(with.server.session(), what);
+    held(with.records.save_leaves(leaf_oids(with.server.session(), what)));
     if (now.phase == phase::dual_writing) {
         held(with.records.change_phase(phase::dual_writing, phase::resyncing, reason));
     } else if (now.phase == phase::copying) {

@@ -96,6 +96,9 @@ public:
 
     [[nodiscard]] phase current_phase() const { return phase_; }
 
+    // Nothing beyond this LSN has been sent. After run() only.
+    [[nodiscard]] std::uint64_t promised() const { return record_.sent; }
+
 private:
     [[nodiscard]] std::unique_ptr<safekeeping> make_safekeeping() const;
     void sleep(std::chrono::milliseconds time);
