@@ -93,6 +93,7 @@ struct server::parts {
     std::thread joiner;
 
     void start();
+    void start_migrations();
     void watch(const config::cluster& cluster, routing::topology_ptr previous);
     void await_signal();
     void stop(bool at_once);
@@ -102,6 +103,13 @@ struct server::parts {
     [[nodiscard]] std::vector<metrics::migration_sample> migration_samples() const;
     [[nodiscard]] readiness ready() const;
 };
+
+void server::parts::start_migrations() {
+    migrations = std::make_unique<migration::supervisor>(*config);
+    shared.migrate = [this](migration::command what, std::function<void(migration::reply)> answer) {
+        migrations->carry_out(std::move(what), std::move(answer));
+    };
+}
 
 void server::parts::start() {
     auto contexts = make_tls_contexts(*config);
@@ -136,10 +144,7 @@ void server::parts::start() {
     shared.reload = [this](std::function<void(bool, std::vector<std::string>)> answer) {
         asio::post(control, [this, answer = std::move(answer)] { reload(answer); });
     };
-    migrations = std::make_unique<migration::supervisor>(*config);
-    shared.migrate = [this](migration::command what, std::function<void(migration::reply)> answer) {
-        migrations->carry_out(std::move(what), std::move(answer));
-    };
+    start_migrations();
     if (config->http.enabled) {
         if (const auto ec = http.listen(config->http.address, config->http.port)) {
             throw std::runtime_error(
