@@ -121,6 +121,10 @@ bool ledger::take_local(ledger_entry& entry) {
     return true;
 }
 
+void ledger::hush_front() noexcept {
+    entries_[head_].to = answer_to::nobody;
+}
+
 void ledger::orphan() noexcept {
     for (auto i = head_; i < entries_.size(); ++i) {
         entries_[i].to = answer_to::nobody;

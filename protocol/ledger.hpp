@@ -76,6 +76,8 @@ public:
     // The next answer the proxy has to make itself, when its turn has come.
     [[nodiscard]] bool take_local(ledger_entry& entry);
 
+    // Nobody waits for the answer to the front any more.
+    void hush_front() noexcept;
     // Nobody waits for the answers any more: everything is swallowed from here on.
     void orphan() noexcept;
 

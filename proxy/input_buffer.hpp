@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace weir::proxy {
@@ -73,6 +74,13 @@ public:
         base_ = own_;
         view_ = base_.first(rest);
         return base_.subspan(rest);
+    }
+
+    // Bytes that come before the unused ones.
+    void put_back(std::vector<std::uint8_t>&& bytes) {
+        bytes.insert(bytes.end(), view_.begin(), view_.end());
+        own_ = std::move(bytes);
+        view_ = own_;
     }
 
     void received(std::size_t n) noexcept { view_ = base_.first(view_.size() + n); }

@@ -45,6 +45,7 @@ struct worker_context {
     parameter_intern parameters;
     settings_intern settings;
     statement_registry statements;
+    std::uint64_t event = 0;  // counts Parses and uses of statements, to tell what came first
     scram_cache scram;
 };
 

@@ -14,6 +14,7 @@
 #include "proxy/client/session_state.hpp"
 #include "proxy/client/statements.hpp"
 #include "proxy/client/unit.hpp"
+#include "proxy/client/unit_retry.hpp"
 #include "proxy/upstream/connection.hpp"
 #include "proxy/worker.hpp"
 #include "routing/consistency.hpp"
@@ -73,6 +74,7 @@ public:
     // client_link
     void deliver(protocol::bytes_view bytes) override;
     void settled(std::uint64_t note, outcome how, protocol::bytes_view frame) override;
+    bool takes_back(std::uint64_t note) override;
     void parameter_changed(
         std::string_view name,
         std::string_view value,
@@ -130,13 +132,14 @@ private:
     void forward_execute(const protocol::frame_part& part);
     void forward_close(const protocol::frame_part& part);
     void forward_simple(const protocol::frame_part& part);
+    [[nodiscard]] bool
+    may_bind(std::string_view name, const named_statement* used, upstream::statement_copy*& copy);
     [[nodiscard]] bool ensure_unnamed();
     [[nodiscard]] std::uint64_t
     note_unnamed(std::string_view text, std::string_view oids, known_text&& known);
     // SQL's DEALLOCATE of a statement that the protocol's Parse made: the name is gone then.
     [[nodiscard]] bool deallocates_own(const known_text& what, std::string_view text);
     [[nodiscard]] bool name_unsettled(const protocol::frame_part& part) const;
-    [[nodiscard]] bool ensure_named(const statement_ptr& wanted);
     [[nodiscard]] known_text next_text(std::string_view text);
     void leaves_behind(const known_text& what);
     void fail_unit(protocol::sqlstate code, std::string message);
@@ -144,19 +147,22 @@ private:
 
     // session_effects.cpp: what comes true when the server has answered
     struct note_record {
-        enum class kind : std::uint8_t { parse, close, unnamed, effects };
+        enum class kind : std::uint8_t { parse, close, unnamed, effects, use, describe, compare };
         kind what = kind::effects;
         bool done = false;
         bool simple = false;  // a simple Query: succeeded only if no error was seen
         std::string name{};
-        statement_ptr previous{};
+        named_statement previous{};
         std::uint64_t version = 0;  // of the unnamed statement that it makes or drops
         std::unique_ptr<unnamed_statement> before{};  // that it replaces, if it may be ignored
         bool server_had_it = false;                   // the one before
         std::shared_ptr<const routing::traits> traits{};
         std::vector<routing::setting_effect> settings{};
-        name_map<statement_ptr> names{};      // that it deallocates
+        name_map<named_statement> names{};    // that it deallocates
         std::vector<statement_ptr> copies{};  // on the server, likewise
+        bool of_unnamed = false;              // a use or description of the unnamed statement
+        std::uint64_t object = 0;  // used or described: the statement, or the unnamed one's version
+        std::uint64_t sent_at = 0;  // the use, in the worker's order of events
     };
 
     [[nodiscard]] std::uint64_t take_note(note_record&& record);
@@ -171,6 +177,21 @@ private:
     [[nodiscard]] std::uint64_t drop_unnamed();
     void forget_unnamed(std::uint64_t version);
     void take_back_unnamed(note_record& record);
+
+    // session_stale.cpp: statements whose tables have changed since their Parse
+    [[nodiscard]] upstream::statement_copy* make_fit(const named_statement& used);
+    [[nodiscard]] bool compare_unnamed();
+    void ask_columns(std::string_view server_name, note_record&& record);
+    [[nodiscard]] std::uint64_t note_use(
+        const named_statement& used,
+        const upstream::statement_copy& copy,
+        std::string_view described
+    );
+    [[nodiscard]] std::uint64_t note_portal_columns(std::string_view portal);
+    [[nodiscard]] std::uint64_t note_unnamed_columns();
+    [[nodiscard]] bool may_send_again() const;
+    void note_columns(const note_record& record, protocol::bytes_view frame);
+    void fail_changed();
 
     // session_link.cpp: getting and giving back a connection
     enum class obtained : std::uint8_t { linked, failed, retry, retry_at_once };
@@ -196,6 +217,7 @@ private:
     void match_parameters();
     void fail_collected(const failure& why);
     void let_go();
+    void forget_sent();
     [[nodiscard]] bool lacks_token() const;
     void forget_token();
     void note_own_write(upstream::connection& left);
@@ -221,8 +243,11 @@ private:
     bool skip_query_ = false;    // with skip_to_sync_: only one Query
     bool skip_to_sync_ =
         false;  // the proxy reported an error; PostgreSQL would ignore the rest of the unit
-    bool terminated_ = false;  // Terminate, or end of the stream
-    bool broken_ = false;      // hang up without a word
+    bool terminated_ = false;     // Terminate, or end of the stream
+    bool unit_runs_ = false;      // a portal has been made in the unit being sent
+    bool postponed_ = false;      // the message at hand has to wait for an answer before it is sent
+    std::uint64_t compared_ = 0;  // the statement for which that answer was asked
+    bool broken_ = false;         // hang up without a word
     bool stopping_ = false;
     std::optional<failure> fatal_;
     steady_time killed_at_{};
@@ -243,6 +268,7 @@ private:
     unsigned settings_canceled_ = 0;
 
     statements statements_;
+    unit_retry retry_;
     session_state state_;
     parameters_ptr told_;  // ParameterStatus as the client knows them
     bool standard_strings_ = true;

@@ -53,6 +53,12 @@ session::step session::advance() {
         if (broken_ || fatal_ || terminated_) {
             return step::finish;
         }
+        if (retry_.now() == unit_retry::phase::due) {
+            input_.put_back(retry_.take());
+        }
+        if (retry_.holds()) {
+            return step::wait_for_answers;
+        }
         if (skip_to_sync_) {
             if (const auto next = skip_to_sync(); next != step::obtain) {
                 return next;
@@ -78,6 +84,7 @@ session::step session::advance() {
         if (!cutter_.in_body() && !known_type(view[0])) {
             return refuse("invalid frontend message type " + std::to_string(view[0]));
         }
+        const auto before = cutter_;
         const auto part = cutter_.next(view);
         if (part.kind == part_kind::incomplete) {
             return step::read;
@@ -90,6 +97,11 @@ session::step session::advance() {
             return step::wait_for_answers;
         }
         forward(part);
+        if (std::exchange(postponed_, false)) {
+            cutter_ = before;
+            return step::wait_for_answers;
+        }
+        compared_ = 0;
         input_.consume(part.bytes.size());
         if (link_ && link_->out().pending() > stream::high_water) {
             return step::drain_server;
@@ -273,7 +285,8 @@ void session::note_bind(const frame_part& part) {
         return;
     }
     if (const auto* known = statements_.find(bind->statement)) {
-        unit_.runs({(*known)->shape, (*known)->traits, (*known)->asked});
+        const auto& what = *known->what;
+        unit_.runs({what.shape, what.traits, what.asked});
     }
 }
 
@@ -307,7 +320,7 @@ void session::answer_alone() {
             }
         } else if (part.type == 'P') {
             const auto parse = *frontend::parse::decode(part.body());
-            statements_.set(parse.name, unit_.known_statements[parses++]);
+            statements_.set(parse.name, {unit_.known_statements[parses++], ++worker_.event});
             peer_->write(parse_complete);
         } else if (part.type == 'S') {
             send_ready();

@@ -108,7 +108,7 @@ bool session::deallocates_own(const known_text& what, std::string_view text) {
         traits.deallocates_all || link_->status() == transaction_status::failed) {
         return false;
     }
-    return statements_.erase(deallocated_name(text)) != nullptr;
+    return static_cast<bool>(statements_.erase(deallocated_name(text)));
 }
 
 std::uint64_t session::take_note(note_record&& record) {
@@ -127,7 +127,8 @@ session::note_unnamed(std::string_view text, std::string_view oids, known_text&&
     unnamed.known = std::move(known);
     unnamed.text.assign(text);
     unnamed.oids.assign(oids);
-    unnamed.deallocates = false;
+    unnamed.told = 0;
+    unnamed.changed = unnamed.deallocates = false;
     unnamed.version = worker_.next_unnamed++;
     link_->unnamed_owner = unnamed.version;
     record.version = unnamed.version;
@@ -196,6 +197,7 @@ std::vector<routing::setting_effect> session::settings_from_bind(
 void session::settled(std::uint64_t note, outcome how, protocol::bytes_view frame) {
     auto& record = notes_[note - first_note_];
     record.done = true;
+    retry_.settled(note);
     const bool good = how == outcome::answered && !(record.simple && failed_);
     const bool own_answer = frame.empty();  // which proves nothing about the text
     if (how == outcome::answered && record.version != 0 &&
@@ -207,6 +209,8 @@ void session::settled(std::uint64_t note, outcome how, protocol::bytes_view fram
     }
     if (!good) {
         undo(record);
+    } else if (record.object != 0) {
+        note_columns(record, frame);
     } else if (record.what != note_record::kind::parse || !own_answer) {
         apply(record);
     }
@@ -222,7 +226,7 @@ void session::settled(std::uint64_t note, outcome how, protocol::bytes_view fram
 void session::apply(const note_record& record) {
     if (record.what == note_record::kind::parse) {
         if (const auto* made = statements_.find(record.name)) {
-            (*made)->proven = true;
+            made->what->proven = true;
         }
         return;
     }
@@ -261,6 +265,9 @@ void session::undo(const note_record& record) {
         }
         break;
     case note_record::kind::unnamed: forget_unnamed(record.version); break;
+    case note_record::kind::use:
+    case note_record::kind::describe:
+    case note_record::kind::compare: break;
     case note_record::kind::effects:
         statements_.put_back(record.names);
         if (link_) {
@@ -271,6 +278,10 @@ void session::undo(const note_record& record) {
         }
         break;
     }
+}
+
+bool session::takes_back(std::uint64_t note) {
+    return retry_.refuse(note);
 }
 
 void session::error_seen(const protocol::backend::response_fields& fields) {

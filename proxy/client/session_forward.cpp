@@ -56,12 +56,18 @@ void session::forward(const frame_part& part) {
     switch (part.type) {
     case 'Q': forward_query(part); break;
     case 'P': forward_parse(part); break;
-    case 'B': forward_bind(part); break;
+    case 'B':
+        forward_bind(part);
+        unit_runs_ = unit_runs_ || !postponed_;
+        break;
     case 'D': forward_describe(part); break;
     case 'E': forward_execute(part); break;
     case 'C': forward_close(part); break;
     case 'X': terminated_ = true; break;
     default: forward_simple(part); break;
+    }
+    if (!postponed_) {
+        retry_.record(part.type, part.bytes);
     }
 }
 
@@ -88,6 +94,7 @@ void session::forward_simple(const frame_part& part) {
 }
 
 void session::unit_sent() {
+    unit_runs_ = false;
     unit_first_note_ = first_note_ + notes_.size();
     unit_open_ = false;
     unit_decided_ = false;
@@ -182,29 +189,42 @@ void session::forward_parse(const frame_part& part) {
     (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, part.bytes);
 }
 
+// Makes sure that the server has the statement, with the columns that the client knows.
+bool session::may_bind(
+    std::string_view name,
+    const named_statement* used,
+    upstream::statement_copy*& copy
+) {
+    if (name.empty()) {
+        return ensure_unnamed();
+    }
+    if (used != nullptr) {
+        copy = make_fit(*used);
+        return copy != nullptr;
+    }
+    if (pinned_ != routing::pin_reason::none) {
+        return true;  // perhaps made by PREPARE; the server knows
+    }
+    fail_unit(
+        sqlstates::invalid_statement_name,
+        "prepared statement \"" + std::string(name) + "\" does not exist"
+    );
+    return false;
+}
+
 void session::forward_bind(const frame_part& part) {
     const auto head = frontend::bind_head::decode(part.body());
     if (!head) {
         (void)refuse("invalid message format");
         return;
     }
-    statement_ptr named;
-    if (head->statement.empty()) {
-        if (!ensure_unnamed()) {
-            body_dropped_ = part.kind == part_kind::head;
-            return;
-        }
-    } else if (const auto* found = statements_.find(head->statement)) {
-        named = *found;
-        (void)ensure_named(named);
-    } else if (pinned_ == routing::pin_reason::none) {
-        body_dropped_ = part.kind == part_kind::head;
-        fail_unit(
-            sqlstates::invalid_statement_name,
-            "prepared statement \"" + std::string(head->statement) + "\" does not exist"
-        );
+    const auto* const used = statements_.find(head->statement);
+    upstream::statement_copy* copy = nullptr;
+    if (!may_bind(head->statement, used, copy)) {
+        body_dropped_ = part.kind == part_kind::head && !postponed_;
         return;
     }
+    const statement_ptr named = used != nullptr ? used->what : nullptr;
     auto& bound = statements_.bind(head->portal);
     bound.known = named                     ? known_text{named->shape, named->traits, named->asked}
                   : head->statement.empty() ? statements_.unnamed.known
@@ -218,12 +238,19 @@ void session::forward_bind(const frame_part& part) {
             protocol::as_text(part.body().subspan(head->size))
         );
     }
+    bound.untold.clear();
+    if (used != nullptr && used->told == 0) {
+        bound.untold = head->statement;
+        bound.untold_id = named->id;
+    }
     ledger_entry entry{.kind = owed::bind, .tag = tag(purpose::client)};
     if (!named) {
         (void)link_->send(entry, part.bytes);
         return;
     }
     entry.object = named->id;
+    entry.note = note_use(*used, *copy, {});
+    entry.tag = tag(entry.note != 0 ? purpose::noted : purpose::client);
     build_.clear();
     protocol::byte_writer writer(build_);
     const auto rest = part.body().subspan(head->size);
@@ -243,17 +270,21 @@ void session::forward_describe(const frame_part& part) {
         return;
     }
     if (describe->object == frontend::object::portal) {
-        (void)link_->send({.kind = owed::describe_portal, .tag = tag(purpose::client)}, part.bytes);
+        const auto note = note_portal_columns(describe->name);
+        const auto what = tag(note != 0 ? purpose::noted : purpose::client);
+        (void)link_->send({.kind = owed::describe_portal, .tag = what, .note = note}, part.bytes);
         return;
     }
     ledger_entry entry{.kind = owed::describe_statement, .tag = tag(purpose::client)};
     if (describe->name.empty()) {
         if (ensure_unnamed()) {
+            entry.note = note_unnamed_columns();
+            entry.tag = tag(entry.note != 0 ? purpose::noted : purpose::client);
             (void)link_->send(entry, part.bytes);
         }
         return;
     }
-    const auto* found = statements_.find(describe->name);
+    const auto* const found = statements_.find(describe->name);
     if (found == nullptr) {
         if (pinned_ != routing::pin_reason::none) {
             (void)link_->send(entry, part.bytes);
@@ -265,9 +296,14 @@ void session::forward_describe(const frame_part& part) {
         );
         return;
     }
-    const statement_ptr named = *found;
-    (void)ensure_named(named);
+    const auto* const copy = make_fit(*found);
+    if (copy == nullptr) {
+        return;
+    }
+    const statement_ptr named = found->what;
     entry.object = named->id;
+    entry.note = note_use(*found, *copy, describe->name);
+    entry.tag = tag(entry.note != 0 ? purpose::noted : purpose::client);
     build_.clear();
     protocol::byte_writer writer(build_);
     frontend::describe{frontend::object::statement, named->server_name}.encode(writer);

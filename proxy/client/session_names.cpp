@@ -77,8 +77,8 @@ void session::forward_named_parse(const frame_part& part) {
          .name = std::string(parse.name),
          .traits = shared->traits}
     );
-    statements_.set(parse.name, shared);
-    if (link_->statements.use(shared->id)) {
+    statements_.set(parse.name, {shared, ++worker_.event});
+    if (link_->statements.use(shared->id) != nullptr) {
         (void)link_->answer_locally(purpose::parse_complete, note);
         return;
     }
@@ -92,18 +92,14 @@ void session::forward_named_parse(const frame_part& part) {
     );
 }
 
-bool session::ensure_named(const statement_ptr& wanted) {
-    if (link_->statements.use(wanted->id)) {
-        return true;
-    }
-    worker_.probe.prepared_replayed();
-    return link_->replay(wanted);
-}
-
 bool session::ensure_unnamed() {
     const auto& unnamed = statements_.unnamed;
     if (unnamed.version == 0) {
         fail_unit(sqlstates::invalid_statement_name, "unnamed prepared statement does not exist");
+        return false;
+    }
+    if (unnamed.changed) {
+        fail_changed();
         return false;
     }
     if (link_->unnamed_owner == unnamed.version) {
@@ -113,10 +109,11 @@ bool session::ensure_unnamed() {
     build_.clear();
     protocol::byte_writer writer(build_);
     frontend::parse{{}, unnamed.text, unnamed.oids}.encode(writer);
-    return link_->send(
+    const bool sent = link_->send(
         {.kind = owed::parse, .to = answer_to::client_if_error, .tag = tag(purpose::replay)},
         build_
     );
+    return sent && !compare_unnamed();
 }
 
 // A Query or a Close drops the unnamed statement, unless an error before it in its unit makes the

@@ -34,6 +34,11 @@ void session::deliver(protocol::bytes_view bytes) {
 }
 
 void session::ready(transaction_status status) {
+    if (retry_.ready()) {
+        unit_decided_ = true;  // once more, to this server
+        wake_.notify();
+        return;
+    }
     worker_.count_query(query_probe_, query_kind_, sent_at_);
     sent_at_ = {};
     if (status == transaction_status::idle) {
@@ -158,6 +163,17 @@ void session::servers_changed() {
     }
 }
 
+// Nothing of what was sent will be answered any more. A unit that is to be sent again has not been.
+void session::forget_sent() {
+    first_note_ += notes_.size();
+    notes_.clear();
+    compared_ = 0;
+    unit_runs_ = false;
+    if (retry_.now() != unit_retry::phase::due) {
+        retry_.reset();
+    }
+}
+
 void session::lost(const failure& why) {
     const auto& gone = link_;
     const auto owed = gone->owes().ready_owed();
@@ -174,8 +190,7 @@ void session::lost(const failure& why) {
         // What was sent may have been committed, and its position cannot be learnt any more.
         forget_token();
     }
-    first_note_ += notes_.size();
-    notes_.clear();
+    forget_sent();
     if (injected) {
         wake_.notify();
         return;  // nothing of the client's was sent

@@ -2,6 +2,7 @@
 // a message is sent; undo records take back what an error made undone. Pure; one thread.
 #pragma once
 
+#include "proxy/result_digest.hpp"
 #include "proxy/statement.hpp"
 #include "routing/router.hpp"
 #include "routing/shape.hpp"
@@ -24,12 +25,23 @@ struct known_text {
     routing::route_override asked{};  // by a hint in the text
 };
 
+// What stands behind a name of the client's.
+struct named_statement {
+    statement_ptr what;
+    std::uint64_t parsed_at = 0;  // the client's Parse, in the worker's order of events
+    result_digest told = 0;       // the columns that the client has been told of since
+
+    explicit operator bool() const noexcept { return what != nullptr; }
+};
+
 // The unnamed statement must survive a change of server between two units, so its text is kept.
 struct unnamed_statement {
     std::uint64_t version = 0;  // 0: there is none. Unique in the worker, never reused
     std::string text;
     std::string oids;
     known_text known;
+    result_digest told = 0;    // as of a named one, by Describe of the statement alone
+    bool changed = false;      // it has other columns now than the client was told of
     bool deallocates = false;  // DEALLOCATE of a name of the client's own; the server has an empty
                                // text in its place
 };
@@ -50,24 +62,28 @@ struct portal {
     known_text known;
     std::vector<routing::setting_effect> settings;  // only where Bind gave the values
     bool deallocates = false;                       // as its statement
+    // Of its statement, if that is a named one whose columns the client does not know yet.
+    std::string untold;
+    std::uint64_t untold_id = 0;
 };
 
 class statements {
 public:
-    [[nodiscard]] const statement_ptr* find(std::string_view name) const {
+    // Valid until the name is erased.
+    [[nodiscard]] named_statement* find(std::string_view name) {
         const auto found = named_.find(name);
         return found == named_.end() ? nullptr : &found->second;
     }
 
-    void set(std::string_view name, statement_ptr what) {
+    void set(std::string_view name, named_statement what) {
         named_.insert_or_assign(std::string(name), std::move(what));
     }
 
     // What was there.
-    statement_ptr erase(std::string_view name) {
+    named_statement erase(std::string_view name) {
         const auto found = named_.find(name);
         if (found == named_.end()) {
-            return nullptr;
+            return {};
         }
         auto gone = std::move(found->second);
         named_.erase(found);
@@ -75,9 +91,9 @@ public:
     }
 
     // All named ones, which are gone from here then; and back, unless the name has been used again.
-    [[nodiscard]] name_map<statement_ptr> take_names() { return std::exchange(named_, {}); }
+    [[nodiscard]] name_map<named_statement> take_names() { return std::exchange(named_, {}); }
 
-    void put_back(const name_map<statement_ptr>& names) {
+    void put_back(const name_map<named_statement>& names) {
         named_.insert(names.begin(), names.end());
     }
 
@@ -116,7 +132,7 @@ public:
     unnamed_statement unnamed;
 
 private:
-    name_map<statement_ptr> named_;
+    name_map<named_statement> named_;
     name_map<portal> portals_;
     portal unnamed_portal_;
 };

@@ -23,6 +23,7 @@ enum class purpose : std::uint16_t {
     client,          // a message of the client with nothing more to settle
     noted,           // one whose outcome the client wants to know; note: its number
     replay,          // a Parse or Close put in by the proxy
+    compare,         // a Describe put in by the proxy; its answer is the client's note
     settings,        // the batch that brings the session's settings
     check,           // is the connection alive?
     clean_up,        // ROLLBACK, DISCARD ALL, a Sync in the place of a client that left
@@ -48,6 +49,10 @@ public:
     // The outcome of a noted entry: answered, failed by an error, or dropped behind one.
     enum class outcome : std::uint8_t { answered, failed, dropped };
     virtual void settled(std::uint64_t note, outcome how, protocol::bytes_view frame) = 0;
+    // The server's copy of a prepared statement is stale: PostgreSQL's error 0A000 to the entry
+    // with this note. True: the client tells nobody and will send the whole unit again; its
+    // ready() follows.
+    [[nodiscard]] virtual bool takes_back(std::uint64_t note) = 0;
     // A ParameterStatus that the client caused has been recorded and is to be passed on.
     virtual void parameter_changed(
         std::string_view name,

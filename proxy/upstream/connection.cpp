@@ -187,6 +187,9 @@ bool connection::on_message(const protocol::frame_part& part) {
     forward_body_ = outcome.what == verdict::forward && client_ != nullptr;
     switch (outcome.what) {
     case verdict::forward:
+        if (hushed_ || hold_back(outcome.entry, part)) {
+            break;
+        }
         if (client_ != nullptr && part.type == 'I' &&
             purpose_of(outcome.entry) == purpose::deallocate) {
             deliver_run();
@@ -255,6 +258,10 @@ bool connection::on_error(const protocol::frame_part& part) {
         return false;
     }
     const auto front = ledger_.front();
+    // A plan whose result type changed (utils/cache/plancache.c) is of no use to anybody any more.
+    stale_ = fields->code() == "0A000" && fields->routine() == "RevalidateCachedQuery";
+    hushed_ = stale_ && client_ != nullptr && front.to == answer_to::client && front.note != 0 &&
+              client_->takes_back(front.note);
     if (purpose_of(front) == purpose::settings || purpose_of(front) == purpose::check ||
         purpose_of(front) == purpose::clean_up) {
         injected_failed_ = true;
@@ -265,15 +272,17 @@ bool connection::on_error(const protocol::frame_part& part) {
             std::string(fields->message()),
             std::string(fields->detail()),
             std::string(fields->hint())};
-    } else if (client_ != nullptr) {
+    } else if (client_ != nullptr && !hushed_) {
         client_->error_seen(*fields);
     }
-    // A plan whose result type changed (utils/cache/plancache.c) is of no use to anybody any more.
-    stale_ = fields->code() == "0A000" && fields->routine() == "RevalidateCachedQuery";
     // Of a name of the proxy's own it only says that a Close did not happen.
     already_there_ = fields->code() == "42P05";
     const bool alive = on_message(part);
     stale_ = false;
+    if (std::exchange(hushed_, false)) {
+        ledger_.hush_front();  // its Sync
+        held_back_.clear();
+    }
     return alive;
 }
 
@@ -314,6 +323,25 @@ void connection::on_ready(bytes_view frame) {
     case injected_result::failed: client_->injected_done(&injected_failure_); break;
     case injected_result::none: client_->ready(status_); break;
     }
+}
+
+// ParameterDescription comes before PostgreSQL looks whether the plan is stale (exec_describe_
+// statement_message in tcop/postgres.c), so whether the client is to hear of it shows later. True:
+// not now.
+bool connection::hold_back(const ledger_entry& entry, const protocol::frame_part& part) {
+    if (entry.kind != owed::describe_statement || entry.note == 0 || client_ == nullptr) {
+        return false;
+    }
+    if (part.type == 't') {
+        held_back_.assign(part.bytes.begin(), part.bytes.end());
+        return true;
+    }
+    if (!held_back_.empty()) {
+        deliver_run();
+        client_->deliver(held_back_);
+        held_back_.clear();
+    }
+    return false;
 }
 
 void connection::forward(bytes_view frame) {

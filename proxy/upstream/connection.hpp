@@ -129,6 +129,8 @@ public:
     void check();
     // A Parse in front of a use of a statement that the server lacks. False: skip window.
     bool replay(const statement_ptr& wanted);
+    // The same for one that the server has: its copy is replaced.
+    bool renew(const statement_ptr& wanted);
     // Before any Parse under a statement's server name: closes a stale copy, makes room, notes the
     // new one.
     void prepare_parse(const statement_ptr& wanted);
@@ -201,6 +203,8 @@ private:
     void on_ready(protocol::bytes_view frame);
     [[nodiscard]] bool on_error(const protocol::frame_part& part);
     void forward(protocol::bytes_view frame);
+    [[nodiscard]] bool
+    hold_back(const protocol::ledger_entry& entry, const protocol::frame_part& part);
     void deliver_run();
     void deliver_locals();
     void settle(
@@ -232,8 +236,9 @@ private:
     connection_state state_ = connection_state::logging_in;
     client_link* client_ = nullptr;
     std::uint64_t client_id_ = 0;
-    protocol::bytes_view run_;   // adjacent messages to forward in one piece
-    bool forward_body_ = false;  // what to do with the pieces of a large message
+    protocol::bytes_view run_;             // adjacent messages to forward in one piece
+    std::vector<std::uint8_t> held_back_;  // a ParameterDescription
+    bool forward_body_ = false;            // what to do with the pieces of a large message
     bool reset_needed_ = false;
     bool retired_ = false;
     std::function<void()> gone_;
@@ -245,7 +250,8 @@ private:
     bool injected_failed_ = false;
     enum class clean_step : std::uint8_t { none, unit, rollback, reset, probe };
     clean_step clean_step_ = clean_step::none;
-    bool stale_ = false;  // the error being handled says that a plan's result type has changed
+    bool stale_ = false;   // the error being handled says that a plan's result type has changed
+    bool hushed_ = false;  // and the client is not told
     bool already_there_ = false;  // the error being handled says that the statement exists
     std::uint64_t dirty_by_ = 0;
     std::map<std::uint64_t, statement_ptr> stale_statements_;  // still on the server, of no use

@@ -41,6 +41,11 @@ void connection::settle(const ledger_entry& entry, client_link::outcome how, byt
         }
     }
     switch (purpose_of(entry)) {
+    case purpose::compare:
+        if (client_ != nullptr) {
+            client_->settled(entry.note, how, frame);
+        }
+        break;
     case purpose::own_error: own_errors_.erase(entry.note); break;
     case purpose::settings:
     case purpose::check:

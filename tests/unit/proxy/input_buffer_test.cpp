@@ -176,6 +176,22 @@ TEST_CASE("any order of reads and waits gives the bytes as they came") {
     }
 }
 
+TEST_CASE("bytes that are put back come first wherever the others are") {
+    worker home(16);
+    input_buffer buffer(home.scratch);
+    buffer.put_back({'a', 'b'});
+    CHECK(text(buffer) == "ab");
+    buffer.consume(1);
+    buffer.put_back({'x'});
+    CHECK(text(buffer) == "xb");
+    buffer.consume(2);
+    receive(buffer, "cd");
+    buffer.put_back({'a', 'b'});
+    CHECK(text(buffer) == "abcd");
+    receive(buffer, "ef");
+    CHECK(text(buffer) == "abcdef");
+}
+
 TEST_SUITE_END();
 
 }  // namespace weir::proxy::test
