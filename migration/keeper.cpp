@@ -34,8 +34,15 @@ std::string keeper::standing_by() const {
     return standing_by_;
 }
 
+void keeper::await_first_try() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(5), [&] { return stopping_ || tried_; });
+}
+
 void keeper::say(std::string text) {
     const std::lock_guard lock(mutex_);
+    tried_ = true;
+    changed_.notify_all();
     if (text == standing_by_) {
         return;
     }

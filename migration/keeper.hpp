@@ -30,6 +30,9 @@ public:
 
     [[nodiscard]] const migration::lease& lease() const noexcept { return lease_; }
 
+    // Until it is known whether another process holds it; a few seconds at most.
+    void await_first_try();
+
     // Why the lease is not held, for people; empty while it is.
     [[nodiscard]] std::string standing_by() const;
 
@@ -45,6 +48,7 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::string standing_by_ = "not taken yet";
+    bool tried_ = false;
     bool stopping_ = false;
     bool quiet_ = false;
     std::thread thread_;

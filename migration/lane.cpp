@@ -26,7 +26,7 @@ lane::~lane() {
     if (thread_.joinable()) {
         thread_.join();
     }
-    tally_.waiting -= queue_.size();
+    tally_.waiting -= queue_.size() + in_hand_;
 }
 
 void lane::start(done_handler done, failed_handler failed) {
@@ -93,7 +93,7 @@ void lane::run() {
             if (batch.empty()) {
                 return;
             }
-            const auto size = batch.size();
+            in_hand_ = batch.size();
             std::uint64_t ticket = 0;
             std::vector<std::shared_ptr<receipt>> pages;
             for (auto& one : batch) {
@@ -103,7 +103,7 @@ void lane::run() {
                 }
             }
             writer_.carry_out(std::move(batch));
-            tally_.waiting -= size;
+            tally_.waiting -= std::exchange(in_hand_, 0);
             bool page_complete = false;
             for (const auto& page : pages) {
                 page_complete = page->one_done() || page_complete;
@@ -111,7 +111,7 @@ void lane::run() {
             done_(ticket, page_complete);
         }
     } catch (const stopped&) {
-        return;
+        failed_({});
     } catch (const std::exception& error) {
         failed_(error.what());
     }

@@ -33,7 +33,7 @@ public:
     // Called on the lane's thread: all operations of the stream up to the ticket have been carried
     // out (0: none of the stream), and a page of the copy is complete or not.
     using done_handler = std::function<void(std::uint64_t ticket, bool page_complete)>;
-    // The lane has ended by itself, for this reason.
+    // The lane has ended by itself, for this reason; empty: it may not write any more.
     using failed_handler = std::function<void(const std::string& reason)>;
 
     lane(
@@ -74,6 +74,7 @@ private:
     std::deque<operation> queue_;
     std::size_t queued_bytes_ = 0;
     bool stopping_ = false;
+    std::size_t in_hand_ = 0;  // operations of the batch under way; the lane's thread's
     std::thread thread_;
 };
 

@@ -38,7 +38,11 @@ void pipeline::start(std::function<void()> page_done) {
             [this](const std::string& reason) {
                 {
                     const std::lock_guard lock(mutex_);
-                    failure_ = reason;
+                    if (reason.empty()) {
+                        deserted_ = true;
+                    } else {
+                        failure_ = reason;
+                    }
                 }
                 changed_.notify_all();
             }
@@ -117,6 +121,11 @@ void pipeline::await_reached(std::uint64_t position, const while_waiting& meanwh
 
 void pipeline::await_idle(const while_waiting& meanwhile) {
     await([&] { return watermark_.idle(); }, meanwhile);
+}
+
+bool pipeline::deserted() const {
+    const std::lock_guard lock(mutex_);
+    return deserted_;
 }
 
 std::optional<std::string> pipeline::failure() const {

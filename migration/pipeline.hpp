@@ -52,6 +52,9 @@ public:
     // Until every change that was given is carried out.
     void await_idle(const while_waiting& meanwhile);
 
+    // Whether a lane has ended by itself without a fault, because it may not write any more.
+    [[nodiscard]] bool deserted() const;
+
     // Why a lane has ended by itself.
     [[nodiscard]] std::optional<std::string> failure() const;
 
@@ -68,6 +71,7 @@ private:
     std::condition_variable changed_;
     watermark watermark_;
     std::optional<std::string> failure_;
+    bool deserted_ = false;
     std::vector<std::unique_ptr<lane>> lanes_;
 };
 

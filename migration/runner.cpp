@@ -207,6 +207,7 @@ void runner::count(governed& with) {
 }
 
 reply runner::order_and_wait(const command& what) {
+    keeper_.await_first_try();
     if (!keeper_.lease().valid(lease::clock::now())) {
         return refused(
             "this process does not write migration " + settings_.intent.name + ": " +

@@ -35,6 +35,7 @@ stream_run::stream_run(
       source_(std::move(source)),
       journal_(records),
       record_(std::move(record)),
+      epoch_(settings_.lease.epoch()),
       phase_(record_.phase),
       journaled_(record_.confirmed) {
     servers_.sleep = [this](std::chrono::milliseconds time) { sleep(time); };
@@ -43,9 +44,7 @@ stream_run::stream_run(
     rules_.sleep = [this](std::chrono::milliseconds time) { sleep(time); };
     rules_.may_write = [this] {
         check();
-        if (!settings_.lease.valid(lease::clock::now())) {
-            throw stopped();
-        }
+        check_lease();
     };
     std::vector<std::unique_ptr<lane>> lanes;
     for (std::size_t i = 0; i < settings_.lanes; ++i) {
@@ -70,7 +69,7 @@ std::unique_ptr<safekeeping> stream_run::make_safekeeping() const {
     return std::make_unique<journal_safekeeping>(
         servers_,
         settings_.plan.name,
-        settings_.lease.epoch(),
+        epoch_,
         [](const journal_error& why) {
             if (why.what == journal_fault::refused) {
                 throw std::runtime_error("journal: " + why.text);
@@ -118,10 +117,19 @@ void stream_run::check() const {
     }
 }
 
+// A lease that was lost and taken again is another one: a lane may have ended in between, and the
+// journal knows the old epoch.
+void stream_run::check_lease() const {
+    if (settings_.lease.epoch() != epoch_ || !settings_.lease.valid(lease::clock::now())) {
+        throw stopped();
+    }
+}
+
 // What has to go on while the thread that reads the stream waits for something else.
 void stream_run::beat() {
     check();
-    if (!settings_.lease.valid(lease::clock::now())) {
+    check_lease();
+    if (pipeline_->deserted()) {
         throw stopped();
     }
     if (const auto why = pipeline_->failure()) {
@@ -278,7 +286,7 @@ void stream_run::start_copy() {
             .give = give,
             .note_progress =
                 [this, server = std::make_shared<primary>(servers_)](const copy_range& range) {
-                    journal records(*server, settings_.plan.name, settings_.lease.epoch());
+                    journal records(*server, settings_.plan.name, epoch_);
                     held(records.save_progress(range));
                 },
             .finished = [this] { copy_over_ = true; },

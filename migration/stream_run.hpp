@@ -103,6 +103,7 @@ private:
     [[nodiscard]] std::unique_ptr<safekeeping> make_safekeeping() const;
     void sleep(std::chrono::milliseconds time);
     void check() const;
+    void check_lease() const;
     void beat();
     void start_copy();
     void settle_copy();
@@ -121,6 +122,7 @@ private:
     std::unique_ptr<change_source> source_;
     journal& journal_;
     migration_record record_;
+    const std::uint64_t epoch_;  // of the lease under which the run writes
     std::atomic<phase> phase_;
     writing_rules rules_;
     std::unique_ptr<pipeline> pipeline_;

@@ -114,7 +114,7 @@ result<page> chroma_store::scan(
         }
         places.from += places.width;
         if (found->size() < limit / 2 + 1) {
-            places.width *= 2;
+            places.width = std::min(places.width, chroma_documents::places / 2) * 2;
         }
         if (!found->empty()) {
             page made{.documents = *std::move(found), .next = {}};
