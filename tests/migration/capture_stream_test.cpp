@@ -195,12 +195,15 @@ TEST_CASE("a reader that does not read is kept by the server as long as it says 
             "migration'"
         );
     };
+    std::string before;
+    const auto heard_again = [&] {
+        at.source().keep_alive();
+        return heard() != before;
+    };
     for (int times = 0; times < 6; ++times) {  // each after a third of the time-out
-        const auto before = heard();
-        CHECK(wait_until([&] {
-            at.source().keep_alive();
-            return heard() != before;
-        }));
+        before = heard();
+        const bool again = wait_until(heard_again);
+        CHECK(again);
     }
     CHECK(at.changes().size() == 40'000);
 }

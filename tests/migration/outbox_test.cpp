@@ -20,6 +20,7 @@ std::string one_row(int id, int org = 17) {
 
 std::vector<std::uint64_t> ids_of(const std::vector<change>& all) {
     std::vector<std::uint64_t> ids;
+    ids.reserve(all.size());
     for (const auto& each : all) {
         ids.push_back(each.version.lsn);
     }

@@ -46,17 +46,16 @@ public:
 
     // Everything that can be read now; confirmed unless `keep`.
     std::vector<change> changes(bool keep = false) {
+        const auto next = [&] {
+            return source_->next(std::chrono::steady_clock::now() + integration::patience);
+        };
         std::vector<change> all;
-        for (bool done = false; !done;) {
-            auto event = source_->next(std::chrono::steady_clock::now() + integration::patience);
-            if (auto* one = std::get_if<change>(&event)) {
-                all.push_back(std::move(*one));
-            } else if (const auto* end = std::get_if<transaction_end>(&event)) {
-                CHECK(end->position > position_);
-                position_ = end->position;
+        auto event = next();
+        for (; !std::holds_alternative<caught_up>(event); event = next()) {
+            if (const auto* end = std::get_if<transaction_end>(&event)) {
+                move_to(end->position);
             } else {
-                REQUIRE(std::holds_alternative<caught_up>(event));
-                done = true;
+                all.push_back(std::get<change>(std::move(event)));
             }
         }
         if (!keep) {
@@ -74,6 +73,11 @@ public:
     [[nodiscard]] plan& what() { return what_; }
 
 private:
+    void move_to(std::uint64_t position) {
+        CHECK(position > position_);
+        position_ = position;
+    }
+
     void clean_up() {
         session_.query(
             "DROP TABLE IF EXISTS public.captured, public.detached CASCADE;"

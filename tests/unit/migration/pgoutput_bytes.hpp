@@ -49,6 +49,7 @@ public:
 
     message_bytes(const message_bytes&) = delete;
     message_bytes& operator=(const message_bytes&) = delete;
+    ~message_bytes() = default;
 
     message_bytes& u8(char value) {
         writer_.u8(static_cast<std::uint8_t>(value));

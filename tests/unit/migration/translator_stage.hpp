@@ -61,7 +61,7 @@ inline value integer(std::int64_t what) {
 struct stage {
     explicit stage(
         plan what = small_plan(),
-        std::vector<sent_column> as = columns(),
+        const std::vector<sent_column>& as = columns(),
         translator::membership ask = {}
     )
         : settled(std::move(what)), under_test(settled, 3, std::move(ask)) {

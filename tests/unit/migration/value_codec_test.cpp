@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
+#include <array>
 #include <limits>
 #include <random>
 #include <string>
@@ -231,30 +231,26 @@ TEST_CASE("every day of eight centuries has the text that is read back") {
 }
 
 TEST_CASE("random bytes never crash a codec") {
+    constexpr std::array kinds = {
+        value_kind::boolean,
+        value_kind::integer,
+        value_kind::real,
+        value_kind::numeric,
+        value_kind::uuid,
+        value_kind::timestamp,
+        value_kind::date,
+        value_kind::json};
     std::mt19937 random(7);
     std::size_t good = 0;
-    for (int round = 0; round < 200'000; ++round) {
+    for (int round = 0; round < 1'000'000; ++round) {
         std::string noise(random() % 20, '\0');
         for (auto& byte : noise) {
             byte = static_cast<char>(random());
         }
-        for (const auto kind :
-             {value_kind::boolean,
-              value_kind::integer,
-              value_kind::real,
-              value_kind::numeric,
-              value_kind::uuid,
-              value_kind::timestamp,
-              value_kind::date,
-              value_kind::json}) {
-            for (const auto format : {value_format::binary, value_format::text}) {
-                const auto read = read_value(kind, 0, format, noise);
-                if (read) {
-                    ++good;
-                    good += parameter_text(kind, *read)->empty() ? 1 : 0;
-                }
-            }
-        }
+        const auto kind = kinds[random() % kinds.size()];
+        const auto format = random() % 2 == 0 ? value_format::binary : value_format::text;
+        const auto read = read_value(kind, 0, format, noise);
+        good += read && parameter_text(kind, *read) ? 1 : 0;
     }
     CHECK(good > 0);
 }
