@@ -72,8 +72,14 @@ class Copies(Case):
         for name in self.proxy.migrations:
             self.proxy.migrate("start", name)
 
-    def work(self, seconds=None, threads=3):
-        writers = [Writer(self, seed, self.proxy.port if seed % 2 else None) for seed in range(threads)]
+    def check(self, rows=None, proxy=None, seconds=60):
+        for store in self.world.stores.values():
+            if isinstance(store, Emulator):  # or our own questions would meet the trouble
+                store.misbehave()
+        super().check(rows, proxy, seconds)
+
+    def work(self, threads=3):
+        writers = [Writer(self, seed, self.proxy.port if seed % 2 else None, pause=0.02) for seed in range(threads)]
         for writer in writers:
             writer.start()
         return writers

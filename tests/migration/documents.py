@@ -5,11 +5,11 @@ import operator
 import struct
 import uuid
 
-from targets import columns_of, digest_of, expression, normalised
+from targets import BITS, ROUNDED, columns_of, digest_of, expression, normalised
 
 NAMESPACE = uuid.UUID("5d9a3c1e-7f40-4e0b-9c55-706777656972")  # of migration/store/ids.cpp
-# Of numbers of a normalised embedding, which are at most 1: rounding of 32 bits, and of 16.
-TOLERANCE, HALF_TOLERANCE = 2e-7, 1e-3
+# Of a number itself; of numbers of a normalised embedding, which are at most 1: rounding of 32 bits, and of 16.
+ROUNDING, TOLERANCE, HALF_TOLERANCE = 5e-7, 2e-7, 1e-3
 SHOWN = 5
 
 
@@ -22,6 +22,7 @@ class Spec:
     attributes: tuple = ()
     tenant: str = None
     namespace: str = ""
+    metric: str = "cosine"
 
     def namespace_of(self, values):
         if not self.tenant:
@@ -149,7 +150,7 @@ class Source:
         return key, None if found.id == wanted else f"{key}: id {found.id!r} instead of {wanted!r}"
 
 
-def collect(source, target, findings):
+def collect(source, target, gives_back, findings):
     """{(namespace, key): (attributes, part, embedding)} of the store."""
     made = {}
     attributes = [name for name in source.names if name not in source.spec.key]
@@ -160,30 +161,33 @@ def collect(source, target, findings):
             findings.note("different", complaint)
         embedding = found.digest
         if embedding is None:
-            embedding = (struct.pack(f"<{len(found.numbers)}f", *found.numbers) if target.normalises
-                         else digest_of(found.numbers))
+            embedding = (digest_of(found.numbers) if gives_back == BITS
+                         else struct.pack(f"<{len(found.numbers)}f", *found.numbers))
         if (found.namespace, key) in made:
             findings.note("extra", f"{found.namespace} {key}: twice")
         made[found.namespace, key] = tuple(source.attribute(found, name) for name in attributes), found.part, embedding
     return made, attributes
 
 
-def near(raw, sent, tolerance):
-    """Whether a normalised embedding (float32, little endian) is that of a row, as vector_send() says it."""
+def near(raw, sent, gives_back, half):
+    """Whether an embedding of a store (float32, little endian) is that of a row, as vector_send() says it."""
     sent = bytes(sent)
-    numbers = normalised(list(struct.unpack(f">{(len(sent) - 4) // 4}f", sent[4:])))
+    numbers = struct.unpack(f">{(len(sent) - 4) // 4}f", sent[4:])
     stored = struct.unpack(f"<{len(raw) // 4}f", raw)
-    return len(stored) == len(numbers) and max(map(abs, map(operator.sub, stored, numbers))) <= tolerance
+    if len(stored) != len(numbers):
+        return False
+    if gives_back == ROUNDED:
+        return all(abs(left - right) <= ROUNDING * abs(right) for left, right in zip(stored, numbers))
+    return max(map(abs, map(operator.sub, stored, normalised(numbers)))) <= (HALF_TOLERANCE if half else TOLERANCE)
 
 
-def compare(connect, spec, target, exact=None):
-    """`exact`: whether embeddings must be the same bits; by default, unless the store normalises them."""
+def compare(connect, spec, target):
     findings = Findings()
     source = Source(connect, spec)
-    exact = not target.normalises if exact is None else exact
-    tolerance = HALF_TOLERANCE if source.types[spec.embedding].startswith("halfvec") else TOLERANCE
-    stored, attributes = collect(source, target, findings)
-    for namespace, key, values, part, embedding in source.rows(binary=not exact):
+    gives_back = target.gives_back(spec.metric)
+    half = source.types[spec.embedding].startswith("halfvec")
+    stored, attributes = collect(source, target, gives_back, findings)
+    for namespace, key, values, part, embedding in source.rows(binary=gives_back != BITS):
         findings.rows += 1
         found = stored.pop((namespace, key), None)
         if found is None:
@@ -194,7 +198,7 @@ def compare(connect, spec, target, exact=None):
             findings.note("different", f"{namespace} {key}: attributes {found[0]} instead of {wanted}")
         elif found[1] != part:
             findings.note("different", f"{namespace} {key}: partition {found[1]} instead of {part}")
-        elif not (found[2] == embedding if exact else near(found[2], embedding, tolerance)):
+        elif not (found[2] == embedding if gives_back == BITS else near(found[2], embedding, gives_back, half)):
             findings.note("different", f"{namespace} {key}: embedding")
     for namespace, key in stored:
         findings.note("extra", f"{namespace} {key}")

@@ -134,7 +134,7 @@ class World:
                 node.start()
         self._forget_source()
         if "postgres" in self.stores:
-            self.stores["postgres"].node.sql("DROP SCHEMA IF EXISTS pgweir_store CASCADE", "app")
+            self._forget_target()
 
     def _forget_source(self):
         primary = self.primary
@@ -158,30 +158,34 @@ class World:
             if store.kind != "postgres":
                 with contextlib.suppress(OSError):
                     store.kill()
-        if not self.own and hasattr(self, "source"):
-            with contextlib.suppress(Exception):
-                self.reset_clusters_only()
+        self._leave_shared()
         for cluster in self.own:
             cluster.destroy()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def reset_clusters_only(self):
-        self._forget_source()
-        if "postgres" in self.stores:
-            self.stores["postgres"].node.sql("DROP SCHEMA IF EXISTS pgweir_store CASCADE", "app")
+    def _leave_shared(self):
+        """Clusters of others are left as they were."""
+        with contextlib.suppress(Exception):
+            if self.source not in self.own:
+                self._forget_source()
+            if self.stores["postgres"].cluster not in self.own:
+                self._forget_target()
+
+    def _forget_target(self):
+        self.stores["postgres"].node.sql("DROP SCHEMA IF EXISTS pgweir_store CASCADE", "app")
 
 
 class Migration:
     """One entry under `migrations`: a table's rows go to one store."""
 
-    def __init__(self, name, store, spec, metric="cosine", lease="1s", **conduct):
-        self.name, self.store, self.spec, self.metric = name, store, spec, metric
+    def __init__(self, name, store, spec, lease="1s", **conduct):
+        self.name, self.store, self.spec = name, store, spec
         self.conduct = {"lease": lease, **conduct}
 
     def describe(self):
         made = {"database": "app", "user": MIGRATE_USER, "password": SECRET.format(MIGRATE_USER),
                 "table": self.spec.table, "key": list(self.spec.key), "embedding": self.spec.embedding,
-                "store": self.store.kind, "namespace": self.spec.namespace, "metric": self.metric, **self.conduct}
+                "store": self.store.kind, "namespace": self.spec.namespace, "metric": self.spec.metric, **self.conduct}
         if self.spec.attributes:
             made["attributes"] = list(self.spec.attributes)
         if self.spec.tenant:
@@ -241,7 +245,8 @@ class Proxy:
         if self.process.poll() is not None:
             raise Broken(f"{self.name} ended with {self.process.returncode}:\n{self.tail()}")
         try:
-            return self.status() is not None
+            # Whether it writes or stands by is known a moment later; until then it refuses commands.
+            return all(row["writer"] not in ("", "not taken yet") for row in self.status().values())
         except Refused:
             return False
 

@@ -39,8 +39,8 @@ class Schema(Case):
                     "UPDATE items SET title = 'back' WHERE id = 2")
         for name in self.proxy.migrations:
             self.proxy.migrate("resume", name)
-        # Embeddings were written anew by ALTER TABLE, which the stream does not tell.
-        self.sql(f"UPDATE items SET embedding = vec(id, {WIDE})")
+        # Embeddings were written anew by ALTER TABLE, which the stream does not tell: a repair has to find them.
+        self.proxy.await_phase("dual_writing", also=("dual_writing_paused",))
         self.check(20)
 
     def test_attach(self):

@@ -10,12 +10,9 @@ class Slots(Case):
     stores, own_source = ("postgres", "chroma"), True
 
     def fill_wal(self, megabytes, database="app"):
-        """WAL that is nothing to the migrations."""
-        primary = self.world.primary
-        primary.sql("CREATE TABLE IF NOT EXISTS noise (body text)", database)
+        """WAL that is nothing to the migrations, in transactions of its own."""
         for _ in range(megabytes // 8):
-            primary.sql("INSERT INTO noise SELECT repeat(md5(random()::text), 100) FROM generate_series(1, 2500)", database)
-            primary.sql("TRUNCATE noise", database)
+            self.world.primary.sql("SELECT pg_logical_emit_message(false, 'noise', repeat('x', 8 << 20))", database)
 
     def retained(self):
         return self.sql("SELECT max(pg_current_wal_lsn() - restart_lsn) FROM pg_replication_slots"
@@ -41,7 +38,7 @@ class Slots(Case):
 
     def test_retained(self):
         """B140 a slot that holds back too much WAL is dropped and the store is stale"""
-        self.begin(SMALL, attributes=("title",), max_retained_wal="64MB")
+        self.begin(SMALL, attributes=("title",), max_retained_wal="64MiB")
         self.check(300)
         for store in self.world.stores.values():
             store.kill()

@@ -27,6 +27,8 @@ import postgres  # noqa: E402
 
 STORES = ROOT / "tests" / "stores"
 PAGE = 500
+# What a store gives back of an embedding: the same bits, the same but for the last of them, or only its direction.
+BITS, ROUNDED, DIRECTION = "bits", "rounded", "direction"
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -99,6 +101,9 @@ class Process:
     def url(self):
         return f"http://127.0.0.1:{self.port}"
 
+    def gives_back(self, metric):
+        return BITS
+
     def call(self, method, path, body=None, headers=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url() + path, data, {"Content-Type": "application/json",
@@ -111,7 +116,7 @@ class Process:
 
 
 class Chroma(Process):
-    kind, normalises, ids = "chroma", False, {"longest_text": 512}
+    kind, ids = "chroma", {"longest_text": 512}
     base = "/api/v2/tenants/default_tenant/databases/default_database/collections"
 
     def command(self):
@@ -119,6 +124,10 @@ class Chroma(Process):
 
     def describe(self):
         return {"type": "chroma", "url": self.url()}
+
+    def gives_back(self, metric):
+        # Kept as direction and length for cosine, and multiplied again: the last bits differ.
+        return ROUNDED if metric == "cosine" else BITS
 
     def collections(self, prefix):
         """[(namespace, id of the collection)]"""
@@ -174,7 +183,7 @@ class Emulator(Process):
 
 
 class Turbopuffer(Emulator):
-    kind, program, normalises = "turbopuffer", "turbopuffer_emulator.py", False
+    kind, program = "turbopuffer", "turbopuffer_emulator.py"
     ids = {"numbers": True, "longest_text": 64}
     key = {"Authorization": "Bearer store-key"}
 
@@ -204,9 +213,12 @@ class Turbopuffer(Emulator):
 
 
 class Qdrant(Emulator):
-    kind, program, normalises = "qdrant", "qdrant_emulator.py", True
+    kind, program = "qdrant", "qdrant_emulator.py"
     ids = {"numbers": True}
     key = {"api-key": "store-key"}
+
+    def gives_back(self, metric):
+        return DIRECTION if metric == "cosine" else BITS
 
     def read(self, prefix):
         for each in self.call("GET", "/collections", headers=self.key)["result"]["collections"]:
@@ -229,7 +241,7 @@ class Qdrant(Emulator):
 
 class Postgres:
     """A table for each namespace in schema pgweir_store of a cluster of its own."""
-    kind, normalises, ids = "postgres", False, None
+    kind, ids = "postgres", None
 
     def __init__(self, cluster):
         self.cluster, self.name = cluster, "postgres"
@@ -260,6 +272,9 @@ class Postgres:
     @property
     def pid(self):
         return self.node.server_pid()
+
+    def gives_back(self, metric):
+        return BITS
 
     def describe(self):
         return {"type": "postgres", "host": "127.0.0.1", "port": self.node.port, "database": "app",
@@ -324,8 +339,9 @@ KINDS = {each.kind: each for each in (Postgres, Chroma, Turbopuffer, Qdrant)}
 
 
 def columns_of(cursor, table):
-    """{column: type as format_type() writes it}, in order."""
-    cursor.execute("SELECT attname, format_type(atttypid, NULL) FROM pg_attribute WHERE attrelid = %s::regclass"
+    """{column: type as format_type() writes it, of a domain the one below}, in order."""
+    cursor.execute("SELECT attname, format_type(coalesce(nullif(typbasetype, 0), atttypid), NULL) FROM pg_attribute"
+                   " JOIN pg_type t ON t.oid = atttypid WHERE attrelid = %s::regclass"
                    " AND attnum > 0 AND NOT attisdropped ORDER BY attnum", (table,))
     return dict(cursor.fetchall())
 
