@@ -1,9 +1,15 @@
 #include "migration/copier.hpp"
 
+#include <chrono>
 #include <deque>
 #include <utility>
 
 namespace weir::migration {
+namespace {
+
+constexpr std::chrono::milliseconds patience{100};
+
+}  // namespace
 
 copier::copier(
     const plan& what,
@@ -59,10 +65,15 @@ void copier::page_done() {
     changed_.notify_all();
 }
 
-void copier::hold() {
+void copier::hold(const std::function<void()>& meanwhile) {
     std::unique_lock lock(mutex_);
     held_ = true;
-    changed_.wait(lock, [&] { return stopping_ || pages_open_ == 0; });
+    const auto settled = [&] { return stopping_ || pages_open_ == 0; };
+    while (!changed_.wait_for(lock, patience, settled)) {
+        lock.unlock();
+        meanwhile();  // nobody writes the pages any more if a lane has ended
+        lock.lock();
+    }
     if (stopping_) {
         throw stopped();
     }

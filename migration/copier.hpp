@@ -56,9 +56,9 @@ public:
     void start(std::size_t connections);
 
     // Until release(), no page is read, and every page that was read is in the store. For TRUNCATE,
-    // which no snapshot holds back: rows read before it must not be written after it. Throws
-    // `stopped`.
-    void hold();
+    // which no snapshot holds back: rows read before it must not be written after it. Calls
+    // `meanwhile` now and then, which may throw; throws `stopped`.
+    void hold(const std::function<void()>& meanwhile);
     void release();
 
     // A page may be complete: whoever waits for it looks again.

@@ -224,7 +224,7 @@ void stream_run::take(change&& what) {
 void stream_run::empty_out(const emptied& what) {
     const auto meanwhile = [this] { beat(); };
     if (copier_) {
-        copier_->hold();
+        copier_->hold(meanwhile);
     }
     pipeline_->await_idle(meanwhile);
     source_reader reader(settings_.plan, servers_);
