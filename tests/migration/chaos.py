@@ -14,7 +14,7 @@ import time
 import chaos_workload
 from chaos_watch import Watch
 from documents import Spec
-from harness import Broken, Refused, World, migrations_of
+from harness import Broken, Refused, World, clean_up_on_signals, migrations_of
 
 SHORT = {"rows": 3000, "dimensions": 256, "kills": 6, "seconds": 25}
 LONG = {"rows": 50_000, "dimensions": 1536, "kills": 32, "seconds": 330}
@@ -134,6 +134,7 @@ def judge(options, world, proxy, watch):
 
 def main():
     options = arguments()
+    clean_up_on_signals()
     say(f"seed {options.seed}, {options.rows} rows of {options.dimensions} dimensions, {options.kills} kills")
     with World(options.stores.split(","), own_source=True) as world:
         chaos_workload.load(world, options.rows, options.dimensions)

@@ -33,6 +33,8 @@ def main():
         print("\n".join(names()))
         return 0
     sys.path.insert(0, str(HERE))
+    import harness
+    harness.clean_up_on_signals()
     loaded = unittest.TestLoader().loadTestsFromNames(MODULES)
     exact = set(words) & set(names())
     chosen = [case for case in cases(loaded) if not words or case.shortDescription() in exact

@@ -4,11 +4,13 @@ A World starts what it is asked for and removes it at the end. Clusters that are
 used where PGWEIR_SOURCE_CLUSTER and PGWEIR_TARGET_CLUSTER name their notes; then only what a test
 has made in them is removed. PGWEIR_BIN is the program.
 """
+import atexit
 import contextlib
 import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,6 +44,11 @@ def binary():
     return path
 
 
+def clean_up_on_signals():
+    """So that clusters go away when whoever runs us gives up."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
 def lsn(text):
     high, _, low = text.partition("/")
     return (int(high, 16) << 32) + int(low, 16)
@@ -52,11 +59,13 @@ class World:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pgweir-migration-"))
         self.folder.chmod(0o755)
         self.own, self.proxies, self.stores = [], [], {}
+        atexit.register(self.destroy)
         try:
             self.source = self._cluster("PGWEIR_SOURCE_CLUSTER", replicas, own_source)
             self.prepare_source()
             for kind in stores:
                 self.stores[kind] = self._store(kind)
+            self._leave_shared()  # what a killed run has left there
         except BaseException:
             self.destroy()
             raise
@@ -152,6 +161,7 @@ class World:
         primary.sql("DROP SCHEMA IF EXISTS pgweir CASCADE", "app")
 
     def destroy(self):
+        atexit.unregister(self.destroy)
         for proxy in self.proxies:
             proxy.kill()
         for store in self.stores.values():
