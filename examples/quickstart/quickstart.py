@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Starts the proxy before a cluster (PGWEIR_TEST_CLUSTER), works on it and shows who serves what. See `run`."""
+"""Starts the proxy before a cluster (QUICKSTART_CLUSTER), works on it, writes its embeddings to a store too, and
+shows who serves what. See `run`."""
 import argparse
 import ctypes
-import json
 import os
 import pathlib
 import signal
@@ -17,6 +17,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "tests/cluster")]
 
 import check  # noqa: E402
+import migrate  # noqa: E402
 import postgres  # noqa: E402
 import traffic  # noqa: E402
 import workload  # noqa: E402
@@ -46,16 +47,18 @@ def say(text):
 class Proxy:
     """The program, its ports and its files; all of it ends with us."""
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, store):
         self.port, self.http = postgres.free_ports(2)
         self.secrets = cluster.users
         self.config = cluster.folder / "pgweir.yaml"
-        self.config.write_text((HERE / "pgweir.yaml.template").read_text())
+        self.config.write_text((HERE / "pgweir.yaml.template").read_text()
+                               + (HERE / f"store-{store.kind}.yaml").read_text())
         self.log = cluster.folder / "pgweir.log"
         ports = {f"{node.name.upper()}_PORT": str(node.port) for node in cluster.nodes}
         self.environment = {**os.environ, **ports, "PROXY_PORT": str(self.port), "HTTP_PORT": str(self.http),
                             "MONITOR_PASSWORD": self.secrets["pgweir"], "APP_PASSWORD": self.secrets["app"],
-                            "ADMIN_PASSWORD": self.secrets["postgres"]}
+                            "ADMIN_PASSWORD": self.secrets["postgres"], "STORE_PORT": str(store.port),
+                            "MIGRATE_PASSWORD": migrate.PASSWORD}
         self.metrics = f"http://127.0.0.1:{self.http}/metrics"
         self.process = None
 
@@ -113,6 +116,7 @@ def where_to_look(proxy):
     return ["Look around while it runs:",
             f"  the database      {psql('app', 'app')}",
             f"  the console       {psql('postgres', 'pgweir')} -c 'SHOW TOPOLOGY'",
+            f"  the migration     {psql('postgres', 'pgweir')} -c 'MIGRATE STATUS'",
             f"  a route           {psql('postgres', 'pgweir')}"
             " -c \"SHOW ROUTE 'SELECT id FROM documents ORDER BY embedding <-> \\$1 LIMIT 5'\"",
             f"  metrics           {proxy.metrics}",
@@ -135,6 +139,7 @@ def show_live(proxy, console):
             time.sleep(2)
             lines = traffic.table(traffic.topology(console), traffic.fetch(proxy.metrics),
                                   time.monotonic() - begin)
+            lines.append("dual write: " + migrate.lag(migrate.status(console)))
             if sys.stdout.isatty():
                 lines = ["\033[H\033[2J" + lines[0], *lines[1:], "", *where_to_look(proxy)]
             print("\n".join(lines), flush=True)
@@ -145,31 +150,64 @@ def show_live(proxy, console):
         clients.stop()
 
 
+def choose_store(kind):
+    """A second PostgreSQL is there already; Chroma is a child of ours."""
+    if kind == "chroma":
+        return migrate.ChromaStore(postgres.free_ports(1)[0])
+    return migrate.PostgresStore(Cluster.load(os.environ["PGWEIR_TEST_CLUSTER"]))
+
+
+def dual_write(proxy, cluster, console, store):
+    """The copy while nobody writes, then the proof. What clients write later follows by itself."""
+    migrate.start(proxy, console, say, store)
+    migrate.await_all(console, cluster.primary())
+    return migrate.verify(proxy, console, say)
+
+
+def check_all(proxy, cluster, console):
+    """The clients' writes must be in the store as well."""
+    code = check.run(proxy, cluster, console)
+    migrate.await_all(console, cluster.primary())
+    same = migrate.verify(proxy, console, say)
+    say("the store equals the table" if same else "WRONG: the store does not equal the table")
+    return code if same else 1
+
+
+def work(proxy, cluster, store, checking):
+    store.start(cluster.folder)
+    migrate.make_role(cluster.primary())
+    proxy.start()
+    say(f"loading {workload.ROWS} rows with embeddings of {workload.DIMENSIONS} dimensions, through the proxy")
+    workload.load(proxy.connect)
+    cluster.catch_up()
+    console = proxy.connect("postgres", "pgweir").cursor()
+    if not dual_write(proxy, cluster, console, store):
+        say("WRONG: the store does not equal the table")
+        return 1
+    say(f"replica {LATE_NODE} replays {LATE_BY} late from here on, so that there is something to weigh")
+    cluster.node(LATE_NODE).delay(LATE_BY)
+    proxy.wait_for_catalog(console)
+    return check_all(proxy, cluster, console) if checking else show_live(proxy, console)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    checking = parser.parse_args().check
+    parser.add_argument("--store", choices=("postgres", "chroma"), default="postgres")
+    given = parser.parse_args()
     _on_signals(_stop)
-    cluster = Cluster(json.loads(pathlib.Path(os.environ["PGWEIR_TEST_CLUSTER"]).read_text()))
-    proxy = Proxy(cluster)
+    cluster = Cluster.load(os.environ["QUICKSTART_CLUSTER"])
+    store = choose_store(given.store)
+    proxy = Proxy(cluster, store)
     try:
-        proxy.start()
-        say(f"loading {workload.ROWS} rows with embeddings of {workload.DIMENSIONS} dimensions, through the proxy")
-        workload.load(proxy.connect)
-        cluster.catch_up()
-        say(f"replica {LATE_NODE} replays {LATE_BY} late from here on, so that there is something to weigh")
-        cluster.node(LATE_NODE).delay(LATE_BY)
-        console = proxy.connect("postgres", "pgweir").cursor()
-        proxy.wait_for_catalog(console)
-        if checking:
-            return check.run(proxy, cluster, console)
-        return show_live(proxy, console)
+        return work(proxy, cluster, store, given.check)
     except Stopped:
         say("stopping")
         return 0
     finally:
         _on_signals(signal.SIG_IGN)
         proxy.stop()
+        store.stop()
 
 
 if __name__ == "__main__":
