@@ -97,6 +97,7 @@ void acknowledger::settle(std::vector<waiting>& open, std::optional<std::uint64_
     std::erase_if(open, [&](waiting& one) {
         const bool stored = one.end && reached && *reached >= *one.end;
         if (stored || reached == not_running || now >= one.deadline) {
+            missed_ += stored ? 0 : 1;
             one.then(stored);
             return true;
         }

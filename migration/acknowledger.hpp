@@ -3,6 +3,7 @@
 
 #include "migration/primary.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -42,6 +43,9 @@ public:
 
     void await(answer then);
 
+    // Answers that were false so far.
+    [[nodiscard]] std::uint64_t missed() const { return missed_; }
+
 private:
     using clock = std::chrono::steady_clock;
 
@@ -64,6 +68,7 @@ private:
     std::condition_variable changed_;
     std::vector<waiting> fresh_;
     bool stopping_ = false;
+    std::atomic<std::uint64_t> missed_ = 0;
     std::thread thread_;
 };
 

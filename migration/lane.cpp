@@ -23,9 +23,7 @@ lane::lane(
 
 lane::~lane() {
     stop();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
+    join();
     tally_.waiting -= queue_.size() + in_hand_;
 }
 
@@ -60,6 +58,12 @@ void lane::stop() {
         stopping_ = true;
     }
     changed_.notify_all();
+}
+
+void lane::join() {
+    if (thread_.joinable()) {
+        thread_.join();
+    }
 }
 
 // Empty when the lane is to stop.

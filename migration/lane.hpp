@@ -55,6 +55,8 @@ public:
     [[nodiscard]] bool push(operation& what, std::chrono::milliseconds patience);
 
     void stop();
+    // Waits for the thread, after stop().
+    void join();
 
 private:
     void run();

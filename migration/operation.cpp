@@ -78,11 +78,13 @@ operation added_up(operation&& first, operation&& next) {
         first.ticket = std::max(first.ticket, next.ticket);
         return std::move(first);
     }
-    if (next.what == kind::patch && first.what == kind::upsert) {
+    if (next.what == kind::patch && first.what == kind::upsert && !first.copied && !first.guarded) {
         next.document.embedding = std::move(first.document.embedding);
         next.what = kind::upsert;
     } else if (next.what == kind::patch && first.what != kind::patch) {
-        next.what = kind::reread;  // what the patch would be laid on is not known here
+        // What the patch would be laid on is not known here: a copied row or a repair may be older
+        // than what the store has.
+        next.what = kind::reread;
     }
     return std::move(next);
 }

@@ -140,4 +140,10 @@ void pipeline::stop() {
     changed_.notify_all();
 }
 
+void pipeline::join() {
+    for (const auto& each : lanes_) {
+        each->join();
+    }
+}
+
 }  // namespace weir::migration

@@ -60,6 +60,8 @@ public:
 
     // Tells lanes to end and wakes who waits; does not wait.
     void stop();
+    // Waits for the lanes' threads, after stop().
+    void join();
 
 private:
     [[nodiscard]] std::size_t lane_of(const operation& what) const;

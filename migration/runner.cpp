@@ -120,6 +120,9 @@ void runner::govern() {
                 continue;
             }
             if (!with || with->epoch != lease.epoch()) {
+                // Another process may have sent in between.
+                const std::lock_guard lock(mutex_);
+                sent_ = with && with->epoch + 1 == lease.epoch() ? sent_ : std::nullopt;
                 with = std::make_unique<governed>(servers_, settings_.intent.name, lease.epoch());
             }
             step(*with);
@@ -128,11 +131,16 @@ void runner::govern() {
         } catch (const std::exception& error) {
             spdlog::error("migration {}: {}", settings_.intent.name, error.what());
             tally_.trouble(error.what());
-            answer_order(refused(error.what()));
+            answer_order(std::exchange(obeyed_, nullptr), refused(error.what()));
             pause_after_fault();
         }
     }
-    answer_order(refused("pgweir is stopping"));
+    std::shared_ptr<order> left;
+    {
+        const std::lock_guard lock(mutex_);
+        left = order_;
+    }
+    answer_order(left, refused("pgweir is stopping"));
 }
 
 void runner::pause_after_fault() {
@@ -143,13 +151,13 @@ void runner::pause_after_fault() {
     }
 }
 
-void runner::answer_order(reply with) {
+void runner::answer_order(const std::shared_ptr<order>& which, reply with) {
     {
         const std::lock_guard lock(mutex_);
-        if (!order_ || order_->answer) {
-            return;
+        if (!which || order_ != which) {
+            return;  // nobody waits for it any more
         }
-        order_->answer = std::move(with);
+        which->answer = std::move(with);
         order_.reset();
     }
     changed_.notify_all();
@@ -165,7 +173,8 @@ void runner::step(governed& with) {
         todo = order_;
     }
     if (todo) {
-        answer_order(obey(with, record, todo->what));
+        obeyed_ = todo;
+        answer_order(todo, obey(with, record, todo->what));
         return;
     }
     switch (record.phase) {
@@ -183,10 +192,19 @@ void runner::step(governed& with) {
     case phase::removing: remove(with, record); break;
     default:
         count(with);
+        guard_disk(with, record);
         pause_for_order(500ms);
         break;
     }
     faults_ = 0;
+}
+
+// A slot that nobody reads while the migration is paused holds back WAL, too.
+void runner::guard_disk(governed& with, const migration_record& record) {
+    const auto limit = settings_.intent.max_retained_wal;
+    if (is_paused(record.phase) && limit != 0 && retained_ > limit) {
+        after_watch(with, {}, record, std::string(too_much_wal) + " is held back while paused");
+    }
 }
 
 // What only changes with time, for status and metrics.
@@ -250,6 +268,7 @@ migration_status runner::status() const {
     made.bytes = tally_.bytes;
     made.lag_rows = tally_.waiting;
     made.retries = tally_.retries;
+    made.unacknowledged = acknowledger_ ? acknowledger_->missed() : 0;
     std::shared_ptr<stream_run> run;
     {
         const std::lock_guard lock(mutex_);

@@ -78,10 +78,11 @@ private:
     void govern();
     void step(governed& with);
     void count(governed& with);
+    void guard_disk(governed& with, const migration_record& record);
     void pause(std::chrono::milliseconds time);
     void pause_for_order(std::chrono::milliseconds time);
     void pause_after_fault();
-    void answer_order(reply with);
+    void answer_order(const std::shared_ptr<order>& which, reply with);
     void set_record(std::optional<migration_record> record);
     [[nodiscard]] reply order_and_wait(const command& what);
     [[nodiscard]] std::shared_ptr<stream_run> current_run() const;
@@ -92,6 +93,7 @@ private:
     void stream(governed& with, const migration_record& record);
     void resync(governed& with, const migration_record& record);
     void remove(governed& with, const migration_record& record);
+    [[nodiscard]] bool mend_tail(governed& with, migration_record& now);
     [[nodiscard]] run_outcome run_stream(
         governed& with,
         const plan& what,
@@ -121,6 +123,7 @@ private:
 
     // runner_commands.cpp
     [[nodiscard]] reply obey(governed& with, const migration_record& record, const command& what);
+    [[nodiscard]] reply resume_anew(governed& with, const migration_record& record);
     [[nodiscard]] reply begin(governed& with, const migration_record& record, const command& what);
     [[nodiscard]] reply verify(bool repair);
     [[nodiscard]] reply dead_letters(bool retry);
@@ -138,6 +141,7 @@ private:
     std::optional<migration_record> record_;
     std::shared_ptr<stream_run> run_;
     std::shared_ptr<order> order_;
+    std::shared_ptr<order> obeyed_;  // the governing thread's
     std::atomic<std::uint64_t> rows_to_copy_ = 0;
     std::uint64_t letters_ = 0;
     std::uint64_t retained_ = 0;

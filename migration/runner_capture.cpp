@@ -8,6 +8,7 @@
 #include "migration/runner.hpp"
 #include "migration/runner_parts.hpp"
 #include "migration/slot.hpp"
+#include "migration/source.hpp"
 
 #include <memory>
 #include <stdexcept>
@@ -16,7 +17,7 @@
 namespace weir::migration {
 namespace {
 
-void check(const std::optional<sql_error>& failed) {
+void require(const std::optional<sql_error>& failed) {
     if (failed) {
         throw std::runtime_error(failed->text);
     }
@@ -29,16 +30,16 @@ void check(const std::optional<sql_error>& failed) {
 runner::capture_start
 runner::begin_capture(governed& with, const plan& what, const std::string& slot) {
     if (what.capture == capture_kind::wal) {
-        check(ensure_publication(with.server.session(), what));
+        require(ensure_publication(with.server.session(), what));
         return make_slot(with, slot);
     }
-    check(install_outbox(with.server.session(), what));
+    require(install_outbox(with.server.session(), what));
     const auto server = with.server.run(
         "SELECT s.system_identifier, c.timeline_id FROM pg_control_system() AS s, "
         "pg_control_checkpoint() AS c",
         {}
     );
-    check(server.error);
+    require(server.error);
     return {
         .system_identifier = std::stoull(std::string(server.rows.at(0, 0))),
         .timeline = static_cast<std::uint32_t>(std::stoul(std::string(server.rows.at(0, 1)))),
@@ -52,6 +53,9 @@ runner::capture_start runner::make_slot(governed& with, const std::string& name)
     replication_stream maker;
     {
         const std::lock_guard lock(mutex_);
+        if (stopping_) {
+            throw stopped();
+        }
         maker_ = &maker;
     }
     const auto forget = [this](void*) {
@@ -110,19 +114,19 @@ runner::check_capture(governed& with, const plan& what, const migration_record& 
 std::unique_ptr<change_source>
 runner::open_capture(governed& with, const plan& what, const migration_record& record) {
     if (what.capture == capture_kind::outbox) {
-        check(install_outbox(with.server.session(), what));  // for partitions that are new
+        require(install_outbox(with.server.session(), what));  // for partitions that are new
         auto source = std::make_unique<outbox_source>(
             what,
             outbox_options{.timeline = record.timeline, .batch = settings_.intent.batch.rows}
         );
-        check(source->open(with.server.where(), record.confirmed));
+        require(source->open(with.server.where(), record.confirmed));
         return source;
     }
     auto server = std::make_shared<primary>(servers_);
     auto source = std::make_unique<wal_source>(what, [server, oid = what.table_oid](auto relation) {
         return is_partition(*server, oid, relation);
     });
-    check(source->open(
+    require(source->open(
         with.server.where(),
         {.slot = record.slot, .publications = {record.publication}, .from = record.confirmed}
     ));
@@ -130,10 +134,13 @@ runner::open_capture(governed& with, const plan& what, const migration_record& r
 }
 
 void runner::end_capture(governed& with, const migration_record& record) {
-    check(drop_slot(with.server.session(), record.slot));
-    check(drop_publication(with.server.session(), record.publication));
+    require(drop_slot(with.server.session(), record.slot));
+    require(drop_publication(with.server.session(), record.publication));
     if (settings_.intent.capture == config::capture::outbox) {
-        check(remove_outbox(with.server.session(), plan_of(with.server.session())));
+        // Without the table its triggers are gone, and the outbox is dropped with the schema's
+        // owner.
+        auto built = build_plan(with.server.session(), settings_.intent);
+        require(remove_outbox(with.server.session(), built.plan));
     }
 }
 

@@ -10,29 +10,32 @@
 #include "migration/store/open.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace weir::migration {
 namespace {
 
 constexpr std::uint64_t most_letters = 1000;
+constexpr std::string_view by_command = "by command";
 
 std::string not_in(phase now, const std::string& verb) {
     return verb + " does not go in phase " + std::string(to_string(now));
 }
 
-// What is to be written is read again from the source; a row that has gone since has had its own
-// removal.
-std::optional<operation> retry_of(const plan& what, const letter& from) {
+// Read again from the source, whatever it was; a row that has gone since has had its own removal.
+std::optional<operation> retry_of(const plan& what, const letter& from, const version& at) {
     auto row = key_of(from.key_columns, what.layout.key);
     if (!row) {
         return std::nullopt;
     }
     operation made;
+    // A removal that was refused is tried as it was, unless the key has come back.
     made.what = from.what.operation == "remove" ? operation::kind::remove : operation::kind::reread;
+    const bool removal = made.what == operation::kind::remove;
     made.space = from.what.space;
     made.document.key = std::move(*row);
-    made.document.version = from.what.version;
+    made.document.version = removal ? from.what.version : std::max(at, from.what.version);
     made.guarded = true;
     return made;
 }
@@ -82,7 +85,7 @@ reply runner::obey(governed& with, const migration_record& record, const command
         if (!to) {
             return refused(not_in(now, "pause"));
         }
-        held(with.records.change_phase(now, *to, "by command"));
+        held(with.records.change_phase(now, *to, std::string(by_command)));
         return done("paused; the slot goes on holding back WAL");
     }
     case verb::resume: {
@@ -93,6 +96,9 @@ reply runner::obey(governed& with, const migration_record& record, const command
         const auto to = resumed(now);
         if (!to) {
             return refused(not_in(now, "resume"));
+        }
+        if (record.reason != by_command) {
+            return resume_anew(with, record);
         }
         held(with.records.change_phase(now, *to, {}));
         return done("resumed");
@@ -107,6 +113,21 @@ reply runner::obey(governed& with, const migration_record& record, const command
         return done("slot, publication and journal are dropped; the store keeps its documents");
     default: return refused("not a command for the governing thread");
     }
+}
+
+// What the stream cannot follow lies in the WAL behind it, where it can never be passed: the table
+// as it was then, whatever it is now.
+reply runner::resume_anew(governed& with, const migration_record& record) {
+    const auto what = plan_of(with.server.session());
+    if (const auto changed = changed_since(record.fingerprint, what, settings_.target.name)) {
+        return refused(
+            "the table or the configuration is not what the migration was started with: " +
+                *changed,
+            "Put it back, or remove the migration and start it anew."
+        );
+    }
+    held(with.records.change_phase(record.phase, phase::stale, record.reason));
+    return done("a new slot will be made; verify and repair make up for what was missed");
 }
 
 reply runner::begin(governed& with, const migration_record& record, const command& what) {
@@ -203,18 +224,25 @@ reply runner::dead_letters(bool retry) {
         return refused("the stream does not run in this process: letters cannot be retried");
     }
     const auto what = plan_of(server.session());
+    // As a repair: what is read now, under a version that nothing applied so far exceeds.
+    auto at = run->applied();
+    at.ordinal = std::numeric_limits<std::uint32_t>::max();
+    await_snapshot(server, servers_);
     std::vector<operation> again;
+    std::vector<letter> tried;
     for (const auto& one : all) {
-        if (auto made_again = retry_of(what, one)) {
+        if (auto made_again = retry_of(what, one, at)) {
             again.push_back(std::move(*made_again));
+            tried.push_back(one);
         }
     }
     run->carry_out(std::move(again));
-    drop_settled(records, all);
+    drop_settled(records, tried);
+    const auto left = held(records.count_letters());
     const std::lock_guard lock(mutex_);
-    letters_ = held(records.count_letters());
+    letters_ = left;
     return done(
-        std::to_string(all.size()) + " tried again, " + std::to_string(letters_) + " are left"
+        std::to_string(tried.size()) + " tried again, " + std::to_string(left) + " are left"
     );
 }
 

@@ -34,7 +34,13 @@ void runner::prepare(governed& with, const migration_record& record) {
         std::clamp<std::uint64_t>(rows / (std::uint64_t{copy.page} * 10), copy.connections, 1024);
     rows_to_copy_ = rows;
     held(with.records.drop_ranges());
-    held(with.records.save_ranges(ranges_of(reader.cuts(parts))));
+    auto cuts = reader.cuts(parts);
+    // Rows that come later are in the stream: the copy need not follow them.
+    if (const auto last = reader.last_key()) {
+        auto ranges = ranges_of(std::move(cuts));
+        ranges.back().keys.high = *last;
+        held(with.records.save_ranges(ranges));
+    }
     held(with.records.save_leaves(leaf_oids(with.server.session(), what)));
     held(with.records.change_phase_at(
         record.phase,
@@ -97,19 +103,14 @@ void runner::stream(governed& with, const migration_record& record) {
     }
     const auto& on = std::get<carries_on>(found.found);
     auto now = record;
+    now.confirmed = on.from;
+    now.timeline = found.timeline;
+    if (on.tail && !mend_tail(with, now)) {
+        return;
+    }
     if (found.timeline != record.timeline) {
-        now.timeline = found.timeline;
         now.sent = on.from;
         held(with.records.confirm(now.timeline, on.from, on.from));
-    }
-    now.confirmed = on.from;
-    if (on.tail && now.phase == phase::dual_writing) {
-        held(with.records.change_phase(
-            phase::dual_writing,
-            phase::resyncing,
-            "commits were lost with the old primary"
-        ));
-        now.phase = phase::resyncing;
     }
     if (now.phase == phase::copying && rows_to_copy_ == 0) {
         rows_to_copy_ = source_reader(what, servers_).estimated_rows();
@@ -117,6 +118,21 @@ void runner::stream(governed& with, const migration_record& record) {
     auto source = open_capture(with, what, now);
     auto outcome = run_stream(with, what, now, std::move(source));
     after_run(with, what, outcome);
+}
+
+// The store may have commits that were lost with the old primary. False: there is a new phase,
+// which begins in another way.
+bool runner::mend_tail(governed& with, migration_record& now) {
+    const std::string reason = "commits were lost with the old primary";
+    if (now.phase == phase::copying) {
+        held(with.records.change_phase(phase::copying, phase::stale, reason));
+        return false;
+    }
+    if (now.phase == phase::dual_writing) {
+        held(with.records.change_phase(phase::dual_writing, phase::resyncing, reason));
+        now.phase = phase::resyncing;
+    }
+    return true;
 }
 
 run_outcome runner::run_stream(
@@ -193,6 +209,10 @@ void runner::after_run(governed& with, const plan& what, const run_outcome& how)
         spdlog::error("migration {}: paused: {}", settings_.intent.name, how.text);
         held(with.records.change_phase(now->phase, *paused(now->phase), how.text));
         return;
+    case run_end::hopeless:
+        spdlog::error("migration {}: failed: {}", settings_.intent.name, how.text);
+        held(with.records.change_phase(now->phase, phase::failed, how.text));
+        return;
     case run_end::watched: after_watch(with, what, *now, how.text); return;
     case run_end::failed: throw std::runtime_error(how.text);
     }
@@ -249,13 +269,13 @@ void runner::after_watch(
         held(with.records.change_phase(now.phase, phase::stale, reason));
         return;
     }
-    held(with.records.save_leaves(leaf_oids(with.server.session(), what)));
     if (now.phase == phase::dual_writing) {
         held(with.records.change_phase(phase::dual_writing, phase::resyncing, reason));
     } else if (now.phase == phase::copying) {
         // The pages may have missed rows of it: everything is read once more.
         held(with.records.change_phase(phase::copying, phase::stale, reason));
     }
+    held(with.records.save_leaves(leaf_oids(with.server.session(), what)));
 }
 
 void runner::remove(governed& with, const migration_record& record) {

@@ -222,6 +222,25 @@ source_page source_reader::read_page(const key_range& range, std::size_t limit) 
     return page;
 }
 
+// Sorting by the plain column's name would sort by the text of that name beside it.
+std::string source_reader::key_texts(const char* order, std::string& sorted) const {
+    std::string texts;
+    for (const auto& column : plan_.layout.key) {
+        const auto name = "t." + quoted_name(column.name);
+        texts += (texts.empty() ? "" : ", ") + name + "::text";
+        sorted += (sorted.empty() ? "" : ", ") + name + order;
+    }
+    return texts;
+}
+
+std::vector<std::string> source_reader::key_at(const sql_rows& rows, int row) const {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < plan_.layout.key.size(); ++i) {
+        texts.emplace_back(rows.at(row, static_cast<int>(i)));
+    }
+    return texts;
+}
+
 std::vector<std::vector<std::string>> source_reader::cuts(std::size_t parts) {
     std::vector<std::vector<std::string>> bounds;
     if (parts < 2) {
@@ -230,13 +249,11 @@ std::vector<std::vector<std::string>> source_reader::cuts(std::size_t parts) {
     // A few thousand rows from all over the table are enough to cut it evenly.
     const auto rows = static_cast<double>(std::max<std::uint64_t>(1, estimated_rows()));
     const double percent = std::clamp(100.0 * 5000.0 / rows, 0.01, 100.0);
-    std::string texts;
-    for (const auto& column : plan_.layout.key) {
-        texts += (texts.empty() ? "" : ", ") + quoted_name(column.name) + "::text";
-    }
+    std::string sorted;
+    const auto texts = key_texts("", sorted);
     const auto answer = primary_.run(
-        "SELECT " + texts + " FROM " + table_ + " TABLESAMPLE SYSTEM (" + std::to_string(percent) +
-            ") ORDER BY " + keys_,
+        "SELECT " + texts + " FROM " + table_ + " AS t TABLESAMPLE SYSTEM (" +
+            std::to_string(percent) + ") ORDER BY " + sorted,
         {}
     );
     if (!answer) {
@@ -244,14 +261,25 @@ std::vector<std::vector<std::string>> source_reader::cuts(std::size_t parts) {
     }
     const auto all = static_cast<std::size_t>(answer.rows.size());
     for (std::size_t part = 1; part < parts && all >= parts; ++part) {
-        const auto row = static_cast<int>(all * part / parts);
-        std::vector<std::string> cut;
-        for (std::size_t i = 0; i < plan_.layout.key.size(); ++i) {
-            cut.emplace_back(answer.rows.at(row, static_cast<int>(i)));
-        }
-        bounds.push_back(std::move(cut));
+        bounds.push_back(key_at(answer.rows, static_cast<int>(all * part / parts)));
     }
     return bounds;
+}
+
+std::optional<std::vector<std::string>> source_reader::last_key() {
+    std::string sorted;
+    const auto texts = key_texts(" DESC", sorted);
+    const auto answer = primary_.run(
+        "SELECT " + texts + " FROM " + table_ + " AS t ORDER BY " + sorted + " LIMIT 1",
+        {}
+    );
+    if (!answer) {
+        throw std::runtime_error(answer.error->text);
+    }
+    if (answer.rows.size() == 0) {
+        return std::nullopt;
+    }
+    return key_at(answer.rows, 0);
 }
 
 std::uint64_t source_reader::estimated_rows() {

@@ -47,6 +47,9 @@ public:
     // Bounds that cut the key space into about `parts` ranges of equal size.
     [[nodiscard]] std::vector<std::vector<std::string>> cuts(std::size_t parts);
 
+    // The largest key; nothing if there is no row.
+    [[nodiscard]] std::optional<std::vector<std::string>> last_key();
+
     // The planner's count of rows.
     [[nodiscard]] std::uint64_t estimated_rows();
 
@@ -57,6 +60,8 @@ private:
     [[nodiscard]] sql_answer
     asked(const std::string& text, std::span<const std::optional<std::string>> parameters);
     [[nodiscard]] source_row row_at(const sql_rows& rows, int row, int first_column) const;
+    [[nodiscard]] std::string key_texts(const char* order, std::string& sorted) const;
+    [[nodiscard]] std::vector<std::string> key_at(const sql_rows& rows, int row) const;
     [[nodiscard]] std::string columns(const std::string& of) const;
 
     const plan& plan_;

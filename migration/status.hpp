@@ -24,6 +24,7 @@ struct migration_status {
     double lag_seconds = 0;
     std::uint64_t retries = 0;
     std::uint64_t dead_letters = 0;
+    std::uint64_t unacknowledged = 0;
     std::uint64_t retained_wal = 0;
     std::uint64_t confirmed = 0;  // LSN
     verify_state verify;

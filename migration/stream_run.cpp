@@ -19,7 +19,6 @@ constexpr std::uint64_t ahead = std::uint64_t{256} << 20;
 constexpr auto watch_interval = 5s;
 // With no changes of ours, the slot is moved on by this much WAL or after this long.
 constexpr std::uint64_t quiet_bytes = std::uint64_t{16} << 20;
-constexpr auto quiet_interval = 30s;
 
 }  // namespace
 
@@ -80,14 +79,21 @@ std::unique_ptr<safekeeping> stream_run::make_safekeeping() const {
 
 stream_run::~stream_run() {
     stop();
+    join();
+    // The copier's threads give to the lanes, and the lanes tell it about pages: so it outlives
+    // them.
+    pipeline_.reset();
+}
+
+// When it returns nobody writes to the store any more. Others may hold on to this object longer.
+void stream_run::join() {
     if (verify_thread_.joinable()) {
         verify_thread_.join();
     }
-    // Its threads give to the lanes, and the lanes tell it about pages: so it outlives them.
     if (copier_) {
         copier_->join();
     }
-    pipeline_.reset();
+    pipeline_->join();
 }
 
 void stream_run::stop() {
@@ -129,6 +135,7 @@ void stream_run::check_lease() const {
 void stream_run::beat() {
     check();
     check_lease();
+    source_->keep_alive();
     if (pipeline_->deserted()) {
         throw stopped();
     }
@@ -197,6 +204,7 @@ run_outcome stream_run::run() {
         end_ = run_outcome{run_end::failed, error.what()};
     }
     stop();
+    join();
     return *end_;
 }
 
@@ -252,6 +260,11 @@ std::chrono::milliseconds stream_run::confirm_interval() const {
     return settings_.plan.acknowledge == acknowledge_kind::store ? 20ms : 1000ms;
 }
 
+// With no changes of ours, how long the slot may stay where it is.
+std::chrono::milliseconds stream_run::quiet_interval() const {
+    return settings_.plan.acknowledge == acknowledge_kind::store ? 500ms : 30'000ms;
+}
+
 void stream_run::confirm(bool at_once) {
     const auto now = steady::now();
     const auto reached = pipeline_->reached();
@@ -260,7 +273,7 @@ void stream_run::confirm(bool at_once) {
         return;
     }
     const bool quiet = !changes_since_journaled_ && !at_once;
-    if (quiet && reached - journaled_ < quiet_bytes && now - journaled_at_ < quiet_interval) {
+    if (quiet && reached - journaled_ < quiet_bytes && now - journaled_at_ < quiet_interval()) {
         return;
     }
     journaled_at_ = now;

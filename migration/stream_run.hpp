@@ -44,6 +44,7 @@ enum class run_end : std::uint8_t {
     asked,     // stop() was called, or the lease is lost
     lost,      // the source is not there: begin again
     unusable,  // the stream cannot be followed
+    hopeless,  // what is asked of the store cannot come true
     watched,   // settings.watch gave a reason
     failed,    // a store, the journal or the source refuses what it must not refuse
 };
@@ -94,6 +95,9 @@ public:
     [[nodiscard]] std::uint64_t lag_bytes() const;
     [[nodiscard]] double lag_seconds() const;
 
+    // A version that no change in the store exceeds.
+    [[nodiscard]] version applied() const { return {record_.timeline, pipeline_->reached(), 0}; }
+
     [[nodiscard]] phase current_phase() const { return phase_; }
 
     // Nothing beyond this LSN has been sent. After run() only.
@@ -101,6 +105,7 @@ public:
 
 private:
     [[nodiscard]] std::unique_ptr<safekeeping> make_safekeeping() const;
+    void join();
     void sleep(std::chrono::milliseconds time);
     void check() const;
     void check_lease() const;
@@ -111,6 +116,7 @@ private:
     void take(change&& what);
     void empty_out(const emptied& what);
     [[nodiscard]] std::chrono::milliseconds confirm_interval() const;
+    [[nodiscard]] std::chrono::milliseconds quiet_interval() const;
     void confirm(bool at_once);
     void promise(std::uint64_t position);
     void verify_thread(bool repair);
@@ -141,6 +147,7 @@ private:
     verify_state verify_;
     std::optional<std::string> copy_failure_;
     std::thread verify_thread_;
+    std::chrono::steady_clock::time_point verify_again_;  // not before, after one that failed
 };
 
 }  // namespace weir::migration

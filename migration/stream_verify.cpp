@@ -30,10 +30,20 @@ void stream_run::settle_resync() {
     }
     const auto state = verifying();
     if (!state.finished || !state.repair) {
-        if (!state.running) {
+        const auto now = std::chrono::steady_clock::now();
+        if (!state.running && now >= verify_again_) {
+            verify_again_ = now + std::chrono::seconds(10);
             static_cast<void>(start_verify(true));
         }
         return;
+    }
+    if (state.report.unrepaired != 0) {
+        end_ = run_outcome{
+            run_end::hopeless,
+            std::to_string(state.report.unrepaired) +
+                " documents of the store have newer versions than the source: they are of another "
+                "history of it; remove the migration, empty its namespaces, start it anew"};
+        throw stopped();
     }
     held(journal_.change_phase(phase::resyncing, phase::dual_writing, {}));
     phase_ = phase::dual_writing;

@@ -94,6 +94,9 @@ std::string verify_text(const verify_state& of) {
                 " documents, " + std::to_string(report.missing) + " missing, " +
                 std::to_string(report.extra) + " extra, " + std::to_string(report.different) +
                 " different, " + std::to_string(report.repaired) + " repaired";
+    if (report.unrepaired != 0) {
+        text += ", " + std::to_string(report.unrepaired) + " newer in the store than in the source";
+    }
     if (report.unsettled != 0) {
         text += ", " + std::to_string(report.unsettled) + " changing too often";
     }
@@ -155,19 +158,14 @@ supervisor::~supervisor() {
 }
 
 void supervisor::stop() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
     std::map<std::string, std::shared_ptr<runner>> ended;
     {
         const std::lock_guard lock(mutex_);
-        ended.swap(runners_);
+        stopping_ = true;
+        ended = runners_;
     }
+    changed_.notify_all();
+    // First the runners: a command under way waits for one of them, and ends with it.
     std::vector<std::thread> enders;
     enders.reserve(ended.size());
     for (auto& [name, one] : ended) {
@@ -175,6 +173,9 @@ void supervisor::stop() {
     }
     for (auto& ender : enders) {
         ender.join();
+    }
+    if (thread_.joinable()) {
+        thread_.join();
     }
 }
 
@@ -211,6 +212,10 @@ void supervisor::configure(const config::config& from) {
 }
 
 void supervisor::carry_out(command what, answer then) {
+    if (what.what == verb::status) {
+        then(carry_out_now(what));  // never behind a command that takes long
+        return;
+    }
     {
         const std::lock_guard lock(mutex_);
         if (!stopping_ && waiting_.size() < most_waiting) {

@@ -274,8 +274,10 @@ void verifier::mend(std::span<const suspect> wrong) {
         repair.document.version = at;
         repairs.push_back(std::move(repair));
     }
-    report_.repaired += repairs.size();
     ways_.repair(std::move(repairs));
+    const auto left = confirmed(wrong).size();
+    report_.unrepaired += left;
+    report_.repaired += wrong.size() - left;
 }
 
 }  // namespace weir::migration

@@ -23,6 +23,9 @@ struct verify_report {
     std::uint64_t extra = 0;
     std::uint64_t different = 0;
     std::uint64_t repaired = 0;
+    // Repairs that the store did not take, because its documents have newer versions: of another
+    // history of the source.
+    std::uint64_t unrepaired = 0;
     std::uint64_t unsettled = 0;        // changed so often that nothing can be said
     std::vector<std::string> examples;  // "missing org-3/17", the first hundred
     friend bool operator==(const verify_report&, const verify_report&) = default;

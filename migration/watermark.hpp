@@ -16,7 +16,7 @@ public:
 
     // The next operation goes to this lane.
     [[nodiscard]] std::uint64_t give(std::size_t lane) {
-        lanes_[lane].given = ++last_;
+        lanes_[lane].push_back(++last_);
         return last_;
     }
 
@@ -32,15 +32,18 @@ public:
 
     // The lane has carried out its operations up to this ticket.
     void done(std::size_t lane, std::uint64_t ticket) {
-        lanes_[lane].done = ticket;
+        auto& open = lanes_[lane];
+        while (!open.empty() && open.front() <= ticket) {
+            open.pop_front();
+        }
         advance();
     }
 
     [[nodiscard]] std::uint64_t reached() const { return reached_; }
 
     [[nodiscard]] bool idle() const {
-        for (const auto& lane : lanes_) {
-            if (lane.done < lane.given) {
+        for (const auto& open : lanes_) {
+            if (!open.empty()) {
                 return false;
             }
         }
@@ -48,22 +51,16 @@ public:
     }
 
 private:
-    struct progress {
-        std::uint64_t given = 0;
-        std::uint64_t done = 0;
-    };
-
     struct position_mark {
         std::uint64_t ticket;
         std::uint64_t position;
     };
 
     void advance() {
-        // A lane without work holds nothing back; of the others, all up to `done` is carried out.
         std::uint64_t complete = last_;
-        for (const auto& lane : lanes_) {
-            if (lane.done < lane.given && lane.done < complete) {
-                complete = lane.done;
+        for (const auto& open : lanes_) {
+            if (!open.empty() && open.front() <= complete) {
+                complete = open.front() - 1;
             }
         }
         while (!marks_.empty() && marks_.front().ticket <= complete) {
@@ -72,7 +69,7 @@ private:
         }
     }
 
-    std::vector<progress> lanes_;
+    std::vector<std::deque<std::uint64_t>> lanes_;  // tickets that are not done
     std::deque<position_mark> marks_;  // at most one for each operation that is not done
     std::uint64_t last_ = 0;
     std::uint64_t reached_ = 0;

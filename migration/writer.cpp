@@ -127,6 +127,10 @@ auto writer::persist(const std::string& space, const Call& call) {
         rules_.may_write();
         if (!space.empty() && !ensured_.contains(space)) {
             const auto made = store_.ensure(space);
+            if (made.has_error() && made.error().what == store::fault::refused &&
+                plan_.name_of.tenant) {
+                return decltype(call())(made.error());  // of one tenant: its rows are set aside
+            }
             if (made.has_error()) {
                 // A namespace that cannot be made stops its rows, not for ever: somebody may mend
                 // the store, and nothing is lost meanwhile.

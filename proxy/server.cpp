@@ -109,6 +109,9 @@ void server::parts::start_migrations() {
     shared.migrate = [this](migration::command what, std::function<void(migration::reply)> answer) {
         migrations->carry_out(std::move(what), std::move(answer));
     };
+    shared.await_stored = [this](const std::string& database, std::function<void(bool)> answer) {
+        migrations->await_stored(database, std::move(answer));
+    };
 }
 
 void server::parts::start() {
@@ -341,6 +344,7 @@ std::vector<metrics::migration_sample> server::parts::migration_samples() const 
              .lag_rows = one.lag_rows,
              .retries = one.retries,
              .dead_letters = one.dead_letters,
+             .unacknowledged = one.unacknowledged,
              .retained_wal_bytes = one.retained_wal}
         );
     }

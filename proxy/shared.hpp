@@ -63,6 +63,10 @@ public:
     // `answer` is called on a thread of the migrations.
     std::function<void(migration::command what, std::function<void(migration::reply)> answer)>
         migrate;
+    // For a commit in this database, once the primary has answered it: whether the vector stores
+    // that it is to wait for have it. `answer` is called on a thread of the migrations.
+    std::function<void(const std::string& database, std::function<void(bool stored)> answer)>
+        await_stored;
 
 private:
     unsigned workers_;

@@ -114,6 +114,8 @@ sql_answer answer_of(pq_result result) {
     if (answer.error.empty()) {
         answer.error = "unexpected answer";
     }
+    answer.detail = field(result.get(), PG_DIAG_MESSAGE_DETAIL);
+    answer.hint = field(result.get(), PG_DIAG_MESSAGE_HINT);
     return answer;
 }
 

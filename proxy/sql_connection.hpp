@@ -56,6 +56,8 @@ struct sql_answer {
     sql_rows rows;
     std::string error;
     std::string sqlstate;
+    std::string detail;  // several lines, or empty
+    std::string hint;
 
     [[nodiscard]] bool ok() const noexcept { return error.empty(); }
 };

@@ -97,6 +97,11 @@ int ask(const console_options& options, const std::string& command) {
             int{options.port},
             answered.error.c_str()
         );
+        for (const auto& more : {answered.detail, answered.hint}) {
+            if (!more.empty()) {
+                std::fprintf(stderr, "%s\n", more.c_str());
+            }
+        }
         return exit_failure;
     }
     const auto rows = table_of(answered.rows);

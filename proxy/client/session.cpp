@@ -1,5 +1,6 @@
 #include "proxy/client/session.hpp"
 
+#include "migration/supervisor.hpp"
 #include "protocol/byte_writer.hpp"
 #include "proxy/cancel.hpp"
 #include "proxy/client_error.hpp"
@@ -71,6 +72,7 @@ session::~session() {
         worker_.probe.pins(routing::name_of(pinned_)).add(-1);
     }
     forget_token();
+    forget_store();
     if (const auto left = std::exchange(link_, nullptr)) {  // an exception has ended it
         worker_.in_flight(*route_to_.cluster, linked_server_, -1);
         left->abandon(true, true);
@@ -130,6 +132,7 @@ asio::awaitable<bool> session::greet(const login_outcome& who) {
         tell(client_fatal({errc::unknown_database, "\"" + database_ + "\"", std::nullopt}));
         co_return false;
     }
+    acknowledges_ = migration::supervisor::acknowledges(*worker_.config, database_);
     settings_ptr startup;
     for (const auto& [name, value] : who.settings) {
         if (name == "application_name") {

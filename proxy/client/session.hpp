@@ -80,6 +80,7 @@ public:
         std::string_view value,
         protocol::bytes_view frame
     ) override;
+    bool keeps_ready(protocol::backend::transaction_status status) override;
     void ready(protocol::backend::transaction_status status) override;
     void injected_done(const failure* why) override;
     void error_seen(const protocol::backend::response_fields& fields) override;
@@ -104,6 +105,19 @@ private:
     [[nodiscard]] bool between_transactions() const;
     void tell(const protocol::diagnostic& what);
     void send_ready();
+
+    // session_acknowledge.cpp: commits that wait for the vector store
+    struct store_wait;
+    [[nodiscard]] bool must_wait_for_store() const;
+
+    void note_write(bool may_write) {
+        wrote_ = wrote_ || may_write;
+        unstored_ = unstored_ || may_write;
+    }
+
+    void ask_store();
+    void store_answered(bool stored);
+    void forget_store();
 
     // session_collect.cpp: from bytes to units
     [[nodiscard]] step advance();
@@ -243,8 +257,11 @@ private:
     bool skip_query_ = false;    // with skip_to_sync_: only one Query
     bool skip_to_sync_ =
         false;  // the proxy reported an error; PostgreSQL would ignore the rest of the unit
-    bool terminated_ = false;     // Terminate, or end of the stream
-    bool unit_runs_ = false;      // a portal has been made in the unit being sent
+    bool terminated_ = false;    // Terminate, or end of the stream
+    bool acknowledges_ = false;  // this database has a migration with acknowledge: store
+    bool unstored_ = false;      // it wrote since the store was last asked
+    std::shared_ptr<store_wait> store_wait_;  // a ReadyForQuery is held back
+    bool unit_runs_ = false;                  // a portal has been made in the unit being sent
     bool postponed_ = false;      // the message at hand has to wait for an answer before it is sent
     std::uint64_t compared_ = 0;  // the statement for which that answer was asked
     bool broken_ = false;         // hang up without a word

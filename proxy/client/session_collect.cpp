@@ -56,7 +56,7 @@ session::step session::advance() {
         if (retry_.now() == unit_retry::phase::due) {
             input_.put_back(retry_.take());
         }
-        if (retry_.holds()) {
+        if (retry_.holds() || must_wait_for_store()) {
             return step::wait_for_answers;
         }
         if (skip_to_sync_) {

@@ -57,6 +57,8 @@ void session::stop_when_idle() {
     if (phase_ == session_phase::login) {
         kill({errc::shutting_down, {}, std::nullopt});
         peer_->close();
+    } else if (store_wait_) {
+        return;  // store_answered() looks again
     } else if (link_ ? between_transactions() : phase_ == session_phase::idle) {
         kill({errc::shutting_down, {}, std::nullopt});
     }

@@ -82,7 +82,7 @@ bool may_change_catalog(const routing::traits& what) {
 
 void session::leaves_behind(const known_text& what) {
     const auto& traits = *what.traits;
-    wrote_ = wrote_ || may_write_data(traits);
+    note_write(may_write_data(traits));
     ran_ddl_ = ran_ddl_ || may_change_catalog(traits);
     began_ =
         began_ || traits.begins_transaction || traits.kind == routing::statement_kind::unparsed;

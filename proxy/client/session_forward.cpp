@@ -84,7 +84,7 @@ void session::forward_simple(const frame_part& part) {
         (void)link_->send({.kind = owed::copy_end, .tag = tag(purpose::client)}, part.bytes);
         break;
     case 'F':
-        wrote_ = true;
+        note_write(true);
         link_->may_be_dirty();
         (void)link_->send({.kind = owed::function_call, .tag = tag(purpose::client)}, part.bytes);
         unit_sent();

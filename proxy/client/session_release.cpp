@@ -39,6 +39,9 @@ void session::ready(transaction_status status) {
         wake_.notify();
         return;
     }
+    if (store_wait_) {
+        ask_store();
+    }
     worker_.count_query(query_probe_, query_kind_, sent_at_);
     sent_at_ = {};
     if (status == transaction_status::idle) {
@@ -62,7 +65,7 @@ void session::ready(transaction_status status) {
         let_go();
         peer_->flush();
     }
-    if (stopping_ && (!link_ || between_transactions())) {
+    if (stopping_ && !store_wait_ && (!link_ || between_transactions())) {
         kill({errc::shutting_down, {}, std::nullopt});
     }
     if (wake_.waiting()) {

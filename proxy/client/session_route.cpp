@@ -155,7 +155,7 @@ void session::take_route(const routing::route& chosen) {
     worker_.count_route(*route_to_.cluster, chosen);
     query_probe_ = &worker_.query_probe(*route_to_.cluster, chosen);
     // A function may write as well; of several statements in one unit none was judged alone.
-    wrote_ = wrote_ || unit_.several || chosen.reason == routing::route_reason::function;
+    note_write(unit_.several || chosen.reason == routing::route_reason::function);
     uses_replicas_ =
         uses_replicas_ || chosen.consistency.level != config::consistency_level::strong;
 }

@@ -59,6 +59,9 @@ public:
         std::string_view value,
         protocol::bytes_view frame
     ) = 0;
+    // A ReadyForQuery for the client has come. True: the client tells it later itself; ready()
+    // follows as ever.
+    [[nodiscard]] virtual bool keeps_ready(protocol::backend::transaction_status status) = 0;
     // ReadyForQuery has been delivered; the ledger tells whether more is owed. The client may leave
     // now.
     virtual void ready(protocol::backend::transaction_status status) = 0;

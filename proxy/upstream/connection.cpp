@@ -187,7 +187,8 @@ bool connection::on_message(const protocol::frame_part& part) {
     forward_body_ = outcome.what == verdict::forward && client_ != nullptr;
     switch (outcome.what) {
     case verdict::forward:
-        if (hushed_ || hold_back(outcome.entry, part)) {
+        if (hushed_ || hold_back(outcome.entry, part) ||
+            (part.type == 'Z' && client_ != nullptr && kept(part.bytes))) {
             break;
         }
         if (client_ != nullptr && part.type == 'I' &&
@@ -230,6 +231,13 @@ bool connection::on_message(const protocol::frame_part& part) {
         deliver_locals();
     }
     return true;
+}
+
+// Whether the client keeps this ReadyForQuery back.
+bool connection::kept(bytes_view frame) {
+    const auto ready =
+        protocol::backend::ready_for_query::decode(frame.subspan(protocol::header_size));
+    return ready && client_->keeps_ready(ready->status);
 }
 
 bool connection::on_error(const protocol::frame_part& part) {

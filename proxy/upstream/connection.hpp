@@ -201,6 +201,7 @@ private:
     [[nodiscard]] bool on_message(const protocol::frame_part& part);
     void on_parameter(protocol::bytes_view frame);
     void on_ready(protocol::bytes_view frame);
+    [[nodiscard]] bool kept(protocol::bytes_view frame);
     [[nodiscard]] bool on_error(const protocol::frame_part& part);
     void forward(protocol::bytes_view frame);
     [[nodiscard]] bool

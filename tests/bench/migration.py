@@ -22,7 +22,7 @@ import processes  # noqa: E402
 import report  # noqa: E402
 
 BEGIN, END = "<!-- begin: written by tests/bench/migration.py --write -->", "<!-- end of the dual write -->"
-ROWS = {128: 40_000, 1536: 8_000}
+ROWS = {128: 100_000, 1536: 16_000}
 GOAL = {128: 20_000, 1536: 4_000}
 POOL = 100
 SLOW = ("chroma",)  # stores that are their own limit: fewer rows
@@ -59,14 +59,16 @@ class Meter:
 
     def __init__(self, world, proxy, store):
         self.pids = {"proxy": proxy.pid, "source": world.primary.server_pid(), "store": store.pid}
+
+    def begin(self):
         self.at, self.before = time.monotonic(), self.now()
 
     def now(self):
         return {name: server_cpu(pid) for name, pid in self.pids.items()}
 
-    def end(self, rows, seconds=None):
+    def end(self, rows):
+        seconds = time.monotonic() - self.at
         spent = {name: used - self.before[name] for name, used in self.now().items()}
-        seconds = seconds or time.monotonic() - self.at
         return {"rows_s": rows / seconds, **{name: 1e6 * used / rows for name, used in spent.items()}}
 
 
@@ -87,17 +89,33 @@ def insert(cursor, first, rows):
                    f" JOIN pool a ON a.i = 1 + n % {POOL} JOIN pool b ON b.i = 1 + n / {POOL} % {POOL}")
 
 
-def await_phase(proxy, name, *phases):
-    """Polls without pause: the end of a copy is to be seen at once."""
-    import harness
-    end = time.monotonic() + 1800
-    while True:
-        row = proxy.status()[name]
-        if row["phase"] in phases:
-            return row
-        if time.monotonic() > end or row["phase"] == "failed":
-            raise harness.Broken(f"{name}: {row}\n{proxy.tail()}")
-        time.sleep(0.02)
+class Console:
+    """MIGRATE STATUS over one connection: quick enough to see a copy begin."""
+
+    def __init__(self, world, proxy):
+        self.proxy = proxy
+        self.cursor = world.connect(proxy.port, "admin", "pgweir").cursor()
+
+    def status(self):
+        self.cursor.execute("MIGRATE STATUS")
+        return dict(zip((column[0] for column in self.cursor.description), self.cursor.fetchone()))
+
+    def wait(self, test):
+        """The first row that is as wanted."""
+        end = time.monotonic() + 1800
+        while not test(row := self.status()):
+            if time.monotonic() > end or row["phase"] == "failed":
+                sys.exit(f"bench: {row}\n{self.proxy.tail()}")
+            time.sleep(0.01)
+        return row
+
+
+def measure(meter, console, count, test):
+    """Rows that the counter has gained until the status is as wanted."""
+    before = int(console.status()[count])
+    meter.begin()
+    after = int(console.wait(test)[count])
+    return meter.end(after - before)
 
 
 def throughput(options, kind, dimensions):
@@ -110,28 +128,22 @@ def throughput(options, kind, dimensions):
         spec = Spec("public.items", ("id",), attributes=("title",))
         [one] = harness.migrations_of(world, spec, lease="5s")
         proxy = world.proxy([one], request_timeout="30s")
+        console, meter = Console(world, proxy), Meter(world, proxy, one.store)
         proxy.migrate("start", one.name)
-        await_phase(proxy, one.name, "copying", "dual_writing")
-        meter = Meter(world, proxy, one.store)
-        await_phase(proxy, one.name, "dual_writing")
-        copy = meter.end(rows)
+        console.wait(lambda row: row["phase"] in ("copying", "dual_writing"))
+        copy = measure(meter, console, "rows_copied", lambda row: row["phase"] == "dual_writing")
         proxy.migrate("pause", one.name)
         with world.connect() as connection, connection.cursor() as cursor:
             for first in range(rows, 2 * rows, 500):
                 insert(cursor, first, 500)
         end = harness.lsn(world.primary.sql("SELECT pg_current_wal_flush_lsn()"))
         proxy.migrate("resume", one.name)
-        meter = Meter(world, proxy, one.store)
-        while True:
-            row = proxy.status()[one.name]
-            if row["confirmed"] >= end and row["lag_rows"] == 0:
-                break
-            time.sleep(0.02)
-        stream = meter.end(rows)
+        stream = measure(meter, console, "rows_streamed",
+                         lambda row: harness.lsn(row["confirmed"]) >= end and row["lag_rows"] == "0")
+        memory = processes.resident_kb(proxy.pid) / 1024
         found = one.compare(world)
         if not found.same:
-            raise harness.Broken(str(found))
-        memory = processes.resident_kb(proxy.pid) / 1024
+            sys.exit(f"bench: {found}")
     return {"rows": rows, "copy": copy, "stream": stream, "memory": memory}
 
 

@@ -183,6 +183,20 @@ TEST_CASE("a patch behind a removal or an unread row asks for the row") {
     }
 }
 
+TEST_CASE("a patch behind a copied row or a repair asks for the row") {
+    for (const bool copied : {true, false}) {
+        std::vector<operation> all;
+        all.push_back(single(kind::upsert, 1, {1, 10, 0}));
+        all.back().copied = copied;
+        all.back().guarded = !copied;
+        all.push_back(single(kind::patch, 1, {1, 11, 0}));
+        auto left = collapsed(std::move(all));
+        REQUIRE(left.size() == 1);
+        CHECK(left[0].what == kind::reread);
+        CHECK(left[0].document.version == version{1, 11, 0});
+    }
+}
+
 TEST_CASE("the same key in two namespaces is two documents") {
     std::vector<operation> all;
     all.push_back(single(kind::upsert, 1, {1, 10, 0}));

@@ -94,7 +94,7 @@ TEST_CASE("commands of PgBouncer that are not built are told apart from unknown 
           "SHOW STATS",
           "SHOW LISTS",
           "SHOW DATABASES",
-          "SHOW MIGRATIONS"}) {
+          "SHOW SHADOW"}) {
         CHECK(outcome(text) == "0A000 " + (text + rest));
     }
     CHECK(outcome("pause app") == "0A000 PAUSE" + rest);
@@ -124,10 +124,30 @@ TEST_CASE("what drivers send on their own account is accepted") {
     CHECK(level == fields{{.name = "transaction_isolation"}});
 }
 
+TEST_CASE("MIGRATE takes a verb, a migration and its options") {
+    const auto columns = [](const char* text) {
+        return resolve_text(text).value.columns().front().name;
+    };
+    CHECK(columns("migrate start docs dry run force") == "check");
+    CHECK(columns("MIGRATE STATUS") == "migration");
+    CHECK(columns("MIGRATE DEAD LETTERS \"My Docs\"") == "namespace");
+    CHECK(columns("MIGRATE DEAD LETTERS docs RETRY") == "result");
+    for (const char* wrong :
+         {"MIGRATE",
+          "MIGRATE AWAY docs",
+          "MIGRATE PAUSE",
+          "MIGRATE DEAD docs",
+          "MIGRATE PAUSE docs FORCE",
+          "MIGRATE START docs DRY"}) {
+        CAPTURE(wrong);
+        CHECK(outcome(wrong).starts_with("42601"));
+    }
+}
+
 TEST_CASE("only what changes something needs an administrator") {
     for (const auto& each : all_commands()) {
         CAPTURE(std::string(each.words));
-        CHECK(each.needs_admin == (each.words == "RELOAD"));
+        CHECK(each.needs_admin == (each.words == "RELOAD" || each.words == "MIGRATE"));
         CHECK((each.run != nullptr));
         CHECK((each.help.empty() || each.columns != nullptr));
     }
