@@ -279,7 +279,8 @@ std::vector<key> make_schema() {
             &config::migrations,
             migration_keys(),
             "Tables whose embeddings are written to a vector store too, by a name of lower-case "
-            "letters, digits and `_`. Before `MIGRATE START` only a lease is taken, in the schema pgweir."
+            "letters, digits and `_`. Before `MIGRATE START` only a lease is taken, in the schema "
+            "pgweir."
         )),
     };
 }

@@ -47,7 +47,10 @@ std::unique_ptr<store> open(const config::store& from, const layout& documents) 
     const auto http = options_of(from);
     switch (from.type) {
     case config::store_type::turbopuffer:
-        return make_turbopuffer(with_header(http, "Authorization", bearer(from.api_key)), documents);
+        return make_turbopuffer(
+            with_header(http, "Authorization", bearer(from.api_key)),
+            documents
+        );
     case config::store_type::qdrant:
         return make_qdrant(with_header(http, "api-key", from.api_key), documents);
     case config::store_type::chroma:

@@ -57,7 +57,7 @@ class Killer:
         self.random = random.Random(seed)
         self.victims = {"proxy": proxy, "primary": world.source.nodes[0], **world.stores}
         self.counts = dict.fromkeys(self.victims, 0)
-        self.during = {}
+        self.during = {name: {"copy": 0, "stream": 0} for name in proxy.migrations}
 
     def one(self, pause):
         time.sleep(self.random.uniform(0, 2 * pause))
@@ -79,8 +79,8 @@ class Killer:
             self.watch.account()
         self.victims[name].kill()
         self.counts[name] += 1
-        key = "copy" if "copying" in phases.values() else "stream"
-        self.during[key] = self.during.get(key, 0) + 1
+        for migration, phase in phases.items():
+            self.during[migration]["copy" if phase == "copying" else "stream"] += 1
 
     @property
     def total(self):
@@ -153,8 +153,9 @@ def main():
             if options.keep:
                 with open(options.keep, "w") as file:
                     file.write(proxy.log.read_text(errors="replace"))
-        say(f"kills: {killer.total} ({', '.join(f'{name} {n}' for name, n in killer.counts.items())}), "
-            f"{killer.during.get('copy', 0)} during the copy, {killer.during.get('stream', 0)} during the stream")
+        say(f"kills: {killer.total} ({', '.join(f'{name} {n}' for name, n in killer.counts.items())})")
+        for name, during in killer.during.items():
+            say(f"{name}: {during['copy']} of them during its copy, {during['stream']} during its stream")
         say(workload.summary())
         for line in watch.report():
             say(line)

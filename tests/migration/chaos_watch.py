@@ -37,7 +37,7 @@ class Watch(threading.Thread):
         self.most_lag = dict.fromkeys(proxy.migrations, 0.0)
         self.cpu, self.cpu_now = 0.0, (None, 0.0)
         self.memory, self.steady_from, self.steady_to = [], None, None
-        self.stale = set()
+        self.stale, self.known = set(), {}
         self.begin = time.monotonic()
         self.start()
 
@@ -52,6 +52,9 @@ class Watch(threading.Thread):
             with self.lock:
                 self.last = rows
                 for name, row in rows.items():
+                    if row["phase"] == "off" and row["writer"] != "this":
+                        row["phase"] = self.known.get(name, "off")  # a proxy that has not asked yet
+                    self.known[name] = row["phase"]
                     self.rates[name]["copied"].add(at, pid, row["rows_copied"])
                     self.rates[name]["streamed"].add(at, pid, row["rows_streamed"])
                     self.most_lag[name] = max(self.most_lag[name], row["lag_seconds"])

@@ -102,12 +102,8 @@ public:
         return found;
     }
 
-    migration::store::result<migration::store::page> scan(
-        const std::string&,
-        const std::string&,
-        std::size_t,
-        migration::store::fields
-    ) override {
+    migration::store::result<migration::store::page>
+    scan(const std::string&, const std::string&, std::size_t, migration::store::fields) override {
         return migration::store::page{};
     }
 
@@ -120,7 +116,8 @@ public:
         return std::vector<migration::store::hit>{};
     }
 
-    migration::store::result<std::vector<std::string>> namespaces(std::string_view prefix) override {
+    migration::store::result<std::vector<std::string>> namespaces(std::string_view prefix
+    ) override {
         std::vector<std::string> names;
         for (const auto& [name, documents] : spaces) {
             if (name.starts_with(prefix)) {
@@ -145,7 +142,9 @@ private:
         for (const auto& one : items) {
             if (poison.contains(std::get<std::int64_t>(one.key.front()))) {
                 return migration::store::error{
-                    migration::store::fault::refused, "it will not have this", {}};
+                    migration::store::fault::refused,
+                    "it will not have this",
+                    {}};
             }
         }
         return std::nullopt;

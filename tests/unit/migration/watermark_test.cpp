@@ -1,8 +1,9 @@
+#include "migration/watermark.hpp"
+
 #include "migration/lag_clock.hpp"
 #include "migration/retry.hpp"
 #include "migration/source_reader.hpp"
 #include "migration/version.hpp"
-#include "migration/watermark.hpp"
 
 #include <doctest/doctest.h>
 
@@ -56,8 +57,8 @@ TEST_CASE("B140 a quiet stream moves at once") {
 }
 
 TEST_CASE("versions and their texts have one order") {
-    const version all[] = {
-        {1, 0, 0}, {1, 9, 5}, {1, 10, 0}, {1, 0xFFFFFFFFFFFFFFFF, 1}, {2, 1, 0}, {16, 0, 0}};
+    const version all[] =
+        {{1, 0, 0}, {1, 9, 5}, {1, 10, 0}, {1, 0xFFFFFFFFFFFFFFFF, 1}, {2, 1, 0}, {16, 0, 0}};
     for (const auto& left : all) {
         CHECK(parse_version(to_text(left)) == left);
         for (const auto& right : all) {

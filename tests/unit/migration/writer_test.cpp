@@ -1,4 +1,5 @@
 #include "migration/writer.hpp"
+
 #include "tests/unit/migration/memory_store.hpp"
 
 #include <doctest/doctest.h>
