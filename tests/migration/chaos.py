@@ -16,8 +16,9 @@ from chaos_watch import Watch
 from documents import Spec
 from harness import Broken, Refused, World, clean_up_on_signals, migrations_of
 
-SHORT = {"rows": 3000, "dimensions": 256, "kills": 6, "seconds": 25}
-LONG = {"rows": 50_000, "dimensions": 1536, "kills": 32, "seconds": 330}
+# The pages are small in the short form, or all copies would be over before the first kill.
+SHORT = {"rows": 3000, "dimensions": 256, "kills": 6, "seconds": 25, "page": 20}
+LONG = {"rows": 50_000, "dimensions": 1536, "kills": 32, "seconds": 330, "page": 1000}
 # How often each is chosen to be killed.
 WEIGHTS = {"proxy": 6, "primary": 3, "chroma": 3, "postgres": 3, "turbopuffer": 2, "qdrant": 2}
 
@@ -30,6 +31,7 @@ def arguments():
     parser.add_argument("--kills", type=int, help=f"{SHORT['kills']}; long {LONG['kills']}")
     parser.add_argument("--seconds", type=int, help="over which kills are spread; a quarter as long without any "
                                                     f"follows ({SHORT['seconds']}; long {LONG['seconds']})")
+    parser.add_argument("--page", type=int, help=f"rows of one read of the copy ({SHORT['page']}; long {LONG['page']})")
     parser.add_argument("--stores", default="postgres,chroma,turbopuffer,qdrant", help="%(default)s")
     parser.add_argument("--clients", type=int, default=6, help="half of them through the proxy (%(default)s)")
     parser.add_argument("--pause", type=float, default=0.05, help="of a client after each change (%(default)s s)")
@@ -100,6 +102,7 @@ def turmoil(options, world, proxy, watch):
     start_all(proxy)
     say("the copies have begun, clients write")
     pause = options.seconds / options.kills
+    killer.one(0.5)
     while killer.total < options.kills:
         killer.one(pause * 0.8)
     say(f"{killer.total} kills, clients go on without any")
@@ -140,7 +143,7 @@ def main():
         chaos_workload.load(world, options.rows, options.dimensions)
         say("loaded")
         spec = Spec("public.documents", ("id",), attributes=("organization", "topic", "seen"))
-        proxy = world.proxy(migrations_of(world, spec, max_retained_wal="0"), request_timeout="5s")
+        proxy = world.proxy(migrations_of(world, spec, max_retained_wal="0", copy={"page": options.page}), request_timeout="5s")
         watch = Watch(proxy)
         try:
             workload, killer = turmoil(options, world, proxy, watch)
