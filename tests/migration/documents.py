@@ -8,7 +8,7 @@ import uuid
 from targets import BITS, ROUNDED, columns_of, digest_of, expression, normalised
 
 NAMESPACE = uuid.UUID("5d9a3c1e-7f40-4e0b-9c55-706777656972")  # of migration/store/ids.cpp
-# Of a number itself; of numbers of a normalised embedding, which are at most 1: rounding of 32 bits, and of 16.
+# Of the largest number; of numbers of a normalised embedding, which are at most 1: rounding of 32 bits, and of 16.
 ROUNDING, TOLERANCE, HALF_TOLERANCE = 5e-7, 2e-7, 1e-3
 SHOWN = 5
 
@@ -176,9 +176,12 @@ def near(raw, sent, gives_back, half):
     stored = struct.unpack(f"<{len(raw) // 4}f", raw)
     if len(stored) != len(numbers):
         return False
+    tolerance = HALF_TOLERANCE if half else TOLERANCE
     if gives_back == ROUNDED:
-        return all(abs(left - right) <= ROUNDING * abs(right) for left, right in zip(stored, numbers))
-    return max(map(abs, map(operator.sub, stored, normalised(numbers)))) <= (HALF_TOLERANCE if half else TOLERANCE)
+        tolerance = ROUNDING * max(map(abs, numbers))
+    else:
+        numbers = normalised(numbers)
+    return max(map(abs, map(operator.sub, stored, numbers))) <= tolerance
 
 
 def compare(connect, spec, target):

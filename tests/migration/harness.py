@@ -337,9 +337,13 @@ class Proxy:
     def verify(self, name, seconds=300, verb="verify"):
         """What pgweir's own verify says: its column of the status, split into numbers."""
         self.migrate(verb, name)
-        row = self.await_status(lambda row: row["verify"].startswith(("done", "ended early")), "verify",
-                                [name], seconds)[name]
-        return parse_verify(row["verify"])
+        return self.verified([name], seconds)[name]
+
+    def verified(self, names, seconds):
+        """The same for verifies that have begun."""
+        rows = self.await_status(lambda row: row["verify"].startswith(("done", "ended early")), "verify",
+                                 names, seconds)
+        return {name: parse_verify(rows[name]["verify"]) for name in names}
 
 
 def parse_verify(text):

@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import operator
 import os
 import pathlib
 import signal
@@ -364,7 +365,7 @@ def digest_of(numbers):
 
 
 def normalised(numbers):
-    length = math.sqrt(math.fsum(each * each for each in numbers))
+    length = math.sqrt(sum(map(operator.mul, numbers, numbers)))
     return [each / length for each in numbers] if length else numbers
 
 
