@@ -1,4 +1,5 @@
 """Compares every row of a table with every document of a store: what should be there, missing, extra, different."""
+import array
 import dataclasses
 import json
 import operator
@@ -162,7 +163,7 @@ def collect(source, target, gives_back, findings):
         embedding = found.digest
         if embedding is None:
             embedding = (digest_of(found.numbers) if gives_back == BITS
-                         else struct.pack(f"<{len(found.numbers)}f", *found.numbers))
+                         else array.array("f", found.numbers).tobytes())
         if (found.namespace, key) in made:
             findings.note("extra", f"{found.namespace} {key}: twice")
         made[found.namespace, key] = tuple(source.attribute(found, name) for name in attributes), found.part, embedding
@@ -170,10 +171,10 @@ def collect(source, target, gives_back, findings):
 
 
 def near(raw, sent, gives_back, half):
-    """Whether an embedding of a store (float32, little endian) is that of a row, as vector_send() says it."""
+    """Whether an embedding of a store (floats of this machine) is that of a row, as vector_send() says it."""
     sent = bytes(sent)
     numbers = struct.unpack(f">{(len(sent) - 4) // 4}f", sent[4:])
-    stored = struct.unpack(f"<{len(raw) // 4}f", raw)
+    stored = array.array("f", raw)
     if len(stored) != len(numbers):
         return False
     tolerance = HALF_TOLERANCE if half else TOLERANCE

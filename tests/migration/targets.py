@@ -2,6 +2,8 @@
 
 read(prefix) yields Found for every document of every namespace whose name begins so.
 """
+import array
+import base64
 import ctypes
 import dataclasses
 import hashlib
@@ -27,7 +29,7 @@ sys.path[:0] = [str(ROOT / "tests" / "cluster")]
 import postgres  # noqa: E402
 
 STORES = ROOT / "tests" / "stores"
-PAGE = 500
+PAGE = 1000
 # What a store gives back of an embedding: the same bits, the same but for the last of them, or only its direction.
 BITS, ROUNDED, DIRECTION = "bits", "rounded", "direction"
 PR_SET_PDEATHSIG = 1
@@ -41,7 +43,7 @@ def die_with_us():
 
 @dataclasses.dataclass
 class Found:
-    """A document as the store has it. `numbers` are Python floats, or None where `digest` was made
+    """A document as the store has it. `numbers` is a sequence of floats, or None where `digest` was made
     by the store itself; `attributes` by name, those that are absent being None."""
     namespace: str
     id: object
@@ -202,12 +204,13 @@ class Turbopuffer(Emulator):
     def _read_one(self, namespace):
         last = None
         while True:
-            body = {"rank_by": ["id", "asc"], "limit": PAGE, "include_attributes": True}
+            body = {"rank_by": ["id", "asc"], "limit": PAGE, "include_attributes": True, "vector_encoding": "base64"}
             if last is not None:
                 body["filters"] = ["id", "Gt", last]
             rows = self.call("POST", f"/v2/namespaces/{namespace}/query", body, self.key)["rows"]
             for row in rows:
-                yield Found(namespace, row["id"], row, row.get("pgweir_part", 0), row["vector"])
+                numbers = array.array("f", base64.b64decode(row["vector"]))
+                yield Found(namespace, row["id"], row, row.get("pgweir_part", 0), numbers)
             if len(rows) < PAGE:
                 return
             last = rows[-1]["id"]
@@ -361,7 +364,9 @@ def expression(column, type_):
 
 def digest_of(numbers):
     """As md5(vector_send(…)) says of these numbers."""
-    return hashlib.md5(struct.pack(f">HH{len(numbers)}f", len(numbers), 0, *numbers)).hexdigest()
+    sent = array.array("f", numbers)
+    sent.byteswap()
+    return hashlib.md5(struct.pack(">HH", len(numbers), 0) + sent.tobytes()).hexdigest()
 
 
 def normalised(numbers):
