@@ -36,7 +36,7 @@ class Watch(threading.Thread):
         self.rates = {name: {"copied": Rate(), "streamed": Rate()} for name in proxy.migrations}
         self.most_lag = dict.fromkeys(proxy.migrations, 0.0)
         self.cpu, self.cpu_now = 0.0, (None, 0.0)
-        self.memory, self.steady_from, self.steady_to = [], None, None
+        self.memory, self.steady_from, self.steady_to, self.cost = [], None, None, None
         self.stale, self.known = set(), {}
         self.begin = time.monotonic()
         self.start()
@@ -82,23 +82,27 @@ class Watch(threading.Thread):
         self.steady_from = time.monotonic() - self.begin
 
     def end_steady(self):
+        self.account()
         self.steady_to = time.monotonic() - self.begin
+        with self.lock:  # before verify, which costs CPU and writes no row
+            rows = sum(rate.rows for rates in self.rates.values() for rate in rates.values())
+            self.cost = (self.cpu + self.cpu_now[1], rows)
 
     def stop(self):
         self.ended.set()
         self.join(30)
 
     def report(self):
-        cpu = self.cpu + self.cpu_now[1]
-        rows = 0
         for name, rates in self.rates.items():
-            rows += rates["copied"].rows + rates["streamed"].rows
             yield (f"{name}: copied {rates['copied']}; streamed {rates['streamed']}; longest lag seen "
                    f"{self.most_lag[name]:.1f} s{'; was stale' if name in self.stale else ''}")
-        if rows:
-            yield f"proxy: {cpu:.1f} s of CPU, {1e6 * cpu / rows:.0f} µs a row with the clients' traffic and restarts"
+        if self.cost:
+            cpu, rows = self.cost
+            yield (f"proxy: {cpu:.1f} s of CPU while there were writes, {1e6 * cpu / max(rows, 1):.0f} µs a row with the"
+                   " clients' traffic and restarts")
         if self.memory:
-            yield f"memory: at most {max(each[2] for each in self.memory):.0f} MiB"
+            at, _, most = max(self.memory, key=lambda each: each[2])
+            yield f"memory: at most {most:.0f} MiB, {at:.0f} s after the start of the proxy"
         if self.steady_to:
             yield self._steady_memory()
 
