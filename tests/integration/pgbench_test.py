@@ -12,7 +12,7 @@ import tempfile
 import time
 import urllib.request
 
-SECONDS = 60 if os.environ.get("PGWEIR_LONG") else 4
+SECONDS = 60 if os.environ.get("PGWEIR_LONG") else 2
 CLIENTS = 200
 
 

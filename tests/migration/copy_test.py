@@ -1,4 +1,5 @@
 """The first copy beside a running stream, and writers that die."""
+import os
 import random
 import threading
 import time
@@ -141,7 +142,7 @@ class Deaths(Case):
         writer = Writer(self, 0)
         writer.start()
         chance = random.Random(11)
-        for _ in range(15):
+        for _ in range(15 if os.environ.get("PGWEIR_LONG") == "1" else 5):
             time.sleep(chance.uniform(0.05, 0.8))
             self.proxy.kill()
             self.proxy.start()

@@ -158,7 +158,7 @@ TEST_CASE("any order of reads and waits gives the bytes as they came") {
             // One connection runs at a time and keeps its rest before another one does.
             const bool own = random() % 4 == 0;
             const auto room = own ? buffer.prepare_own(1 + random() % 40) : buffer.prepare();
-            const auto size = 1 + random() % room.size();
+            const auto size = 1 + random() % std::min<std::size_t>(room.size(), 200);
             for (std::size_t at = 0; at < size; ++at) {
                 room[at] = static_cast<std::uint8_t>('a' + random() % 26);
                 came[which] += static_cast<char>(room[at]);
