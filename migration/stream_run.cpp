@@ -239,7 +239,7 @@ void stream_run::empty_out(const emptied& what) {
     const auto records = make_safekeeping();
     const auto target = settings_.open_store();
     writer sweeper(settings_.plan, *target, reader, *records, rules_, settings_.tally);
-    sweeper.clear(what.part);
+    sweeper.clear(what.part, meanwhile);
     changes_since_journaled_ = true;
     if (copier_) {
         copier_->release();

@@ -366,7 +366,7 @@ void writer::send_patches(const std::string& space, std::span<operation* const> 
     send_upserts(space, only(pointers, kind::upsert));
 }
 
-void writer::clear(std::uint32_t part) {
+void writer::clear(std::uint32_t part, const std::function<void()>& meanwhile) {
     const auto listed = persist({}, [&] {
         return plan_.name_of.tenant
                    ? store_.namespaces(plan_.name_of.before)
@@ -380,12 +380,19 @@ void writer::clear(std::uint32_t part) {
             continue;
         }
         for (unsigned attempt = 0;;) {
+            meanwhile();
             rules_.may_write();
-            const auto answer = store_.clear(space, part);
-            if (answer.has_value() || answer.error().what == store::fault::missing) {
+            const auto more = store_.clear(space, part);
+            if (more.has_error() && more.error().what != store::fault::missing) {
+                wait_out(space, more.error(), attempt);
+                continue;
+            }
+            if (std::exchange(attempt, 0) != 0) {
+                tally_.trouble({});
+            }
+            if (more.has_error() || !*more) {
                 break;
             }
-            wait_out(space, answer.error(), attempt);
         }
     }
 }

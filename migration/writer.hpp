@@ -48,8 +48,9 @@ public:
     // again for ever where that may help. Throws `stopped`.
     void carry_out(std::vector<operation>&& batch);
 
-    // Removes everything of the partition (0: of all), in every namespace of the migration.
-    void clear(std::uint32_t part);
+    // Removes everything of the partition (0: of all), in every namespace of the migration. Calls
+    // `meanwhile` before each round, which may throw.
+    void clear(std::uint32_t part, const std::function<void()>& meanwhile);
 
 private:
     using operations = std::vector<operation>;

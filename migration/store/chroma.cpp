@@ -11,7 +11,7 @@
 namespace weir::migration::store {
 namespace {
 
-// Documents removed by one request of clear(): a second's work for Chroma.
+// Documents removed by one call of clear(): a second's work for Chroma.
 constexpr std::size_t most_cleared = 2000;
 
 template <typename Item>
@@ -156,37 +156,37 @@ result<written> chroma_store::remove(const std::string& name, std::span<const re
     return written{.applied = removals.size(), .bytes = body_.text().size(), .absent = {}};
 }
 
-// Page by page. To drop the collection and make it anew would be quicker, but a crash in between
-// would leave none, and applications that search in it hold its id.
-result<void> chroma_store::clear(const std::string& name, std::uint32_t part) {
-    std::vector<std::string> before;
-    for (;;) {
-        body_.clear();
-        body_.begin_object();
-        if (part != 0) {
-            body_.name("where");
-            chroma_documents::put_part(body_, part);
-        }
-        body_.name("limit");
-        body_.unsigned_integer(most_cleared);
-        body_.name("include");
-        body_.raw("[]");
-        body_.end_object();
-        auto ids = get_ids(name);
-        if (ids.has_error()) {
-            return ids.error();
-        }
-        if (ids->empty()) {
-            return {};
-        }
-        if (*ids == before) {
-            return collections_.failure(fault::failed, "delete", name, "documents stay there");
-        }
-        if (const auto gone = delete_ids(name, *ids); gone.has_error()) {
-            return gone.error();
-        }
-        before = *std::move(ids);
+// To drop the collection and make it anew would be quicker, but a crash in between would leave
+// none, and applications that search in it hold its id.
+result<bool> chroma_store::clear(const std::string& name, std::uint32_t part) {
+    body_.clear();
+    body_.begin_object();
+    if (part != 0) {
+        body_.name("where");
+        chroma_documents::put_part(body_, part);
     }
+    body_.name("limit");
+    body_.unsigned_integer(most_cleared);
+    body_.name("include");
+    body_.raw("[]");
+    body_.end_object();
+    auto ids = get_ids(name);
+    if (ids.has_error()) {
+        return ids.error();
+    }
+    if (ids->empty()) {
+        return false;
+    }
+    if (*ids == cleared_) {
+        cleared_.clear();
+        return collections_.failure(fault::failed, "delete", name, "documents stay there");
+    }
+    if (const auto gone = delete_ids(name, *ids); gone.has_error()) {
+        return gone.error();
+    }
+    const bool more = ids->size() == most_cleared;
+    cleared_ = *std::move(ids);
+    return more;
 }
 
 std::unique_ptr<store> make_chroma(const http_options& options, const layout& rows) {

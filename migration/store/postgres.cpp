@@ -9,6 +9,9 @@
 namespace weir::migration::store {
 namespace {
 
+// Rows removed by one call of clear().
+constexpr std::uint64_t most_cleared = 10'000;
+
 // The comment and the columns of a table; no row if it is not there.
 std::string shape_of(const std::string& name) {
     return "SELECT coalesce(obj_description(c.oid, 'pg_class'), ''), "
@@ -98,13 +101,21 @@ result<void> postgres_store::create(const std::string& name) {
     return check(name, *found);
 }
 
-result<void> postgres_store::clear(const std::string& name, std::uint32_t part) {
+result<bool> postgres_store::clear(const std::string& name, std::uint32_t part) {
     const auto table = table_of(name);
-    const auto text = part == 0 ? "TRUNCATE " + table
-                                : "DELETE FROM " + table +
-                                      " WHERE _pgweir_part = " + std::to_string(part) + "::oid";
-    const auto answer = run("clear", text, {});
-    return answer.has_error() ? result<void>(answer.error()) : result<void>();
+    if (part == 0) {
+        const auto emptied = run("clear", "TRUNCATE " + table, {});
+        return emptied.has_error() ? result<bool>(emptied.error()) : result<bool>(false);
+    }
+    // One statement for all rows may never end within its time.
+    const auto removed =
+        run("clear",
+            "DELETE FROM " + table + " WHERE ctid = ANY (ARRAY(SELECT ctid FROM " + table +
+                " WHERE _pgweir_part = " + std::to_string(part) + "::oid LIMIT " +
+                std::to_string(most_cleared) + "))",
+            {});
+    return removed.has_error() ? result<bool>(removed.error())
+                               : result<bool>(removed->touched() == most_cleared);
 }
 
 result<std::uint64_t> postgres_store::count(const std::string& name) {

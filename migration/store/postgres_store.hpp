@@ -29,7 +29,7 @@ public:
     patch(const std::string& name, std::span<const document> documents) override;
     [[nodiscard]] result<written> remove(const std::string& name, std::span<const removal> removals)
         override;
-    [[nodiscard]] result<void> clear(const std::string& name, std::uint32_t part) override;
+    [[nodiscard]] result<bool> clear(const std::string& name, std::uint32_t part) override;
     [[nodiscard]] result<std::vector<stored>>
     fetch(const std::string& name, std::span<const key> keys, fields wanted) override;
     [[nodiscard]] result<page> scan(

@@ -179,17 +179,19 @@ result<written> qdrant_store::remove(const std::string& name, std::span<const re
     return done;
 }
 
-result<void> qdrant_store::clear(const std::string& name, std::uint32_t part) {
+// One request, which goes on at the server when the answer comes too late: asked again, it finds
+// fewer.
+result<bool> qdrant_store::clear(const std::string& name, std::uint32_t part) {
     body_.clear();
     body_.begin_object();
     body_.name("filter");
     write_filter_of_part(body_, part);
     body_.end_object();
-    auto wrote = write("POST", name, "/points/delete", "clear");
-    if (!wrote && wrote.error().what == fault::missing) {
-        return {};
+    const auto wrote = write("POST", name, "/points/delete", "clear");
+    if (!wrote && wrote.error().what != fault::missing) {
+        return wrote.error();
     }
-    return wrote;
+    return false;
 }
 
 void qdrant_store::write_wanted(fields wanted) {

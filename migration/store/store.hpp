@@ -109,8 +109,9 @@ public:
     [[nodiscard]] virtual result<written>
     remove(const std::string& name, std::span<const removal> removals) = 0;
 
-    // Everything, or what is of one partition; whatever the versions.
-    [[nodiscard]] virtual result<void> clear(const std::string& name, std::uint32_t part) = 0;
+    // Removes documents (of one partition, or of any where `part` is 0), whatever their versions:
+    // as many as go in about one request. True: there may be more, call it again.
+    [[nodiscard]] virtual result<bool> clear(const std::string& name, std::uint32_t part) = 0;
 
     // Keys without a document are left out; the order is any.
     [[nodiscard]] virtual result<std::vector<stored>>

@@ -31,7 +31,7 @@ public:
     result<written> upsert(const std::string& name, std::span<const document> documents) override;
     result<written> patch(const std::string& name, std::span<const document> documents) override;
     result<written> remove(const std::string& name, std::span<const removal> removals) override;
-    result<void> clear(const std::string& name, std::uint32_t part) override;
+    result<bool> clear(const std::string& name, std::uint32_t part) override;
 
     result<std::vector<stored>>
     fetch(const std::string& name, std::span<const key> keys, fields wanted) override;

@@ -13,8 +13,6 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr int most_rounds = 10'000;  // of a delete_by_filter, 5 million documents each
-
 // What a write has changed; `specific` is there only if the request had such writes.
 std::uint64_t rows_of(const json::value& answer, std::string_view specific) {
     const auto count = unsigned_of(member(&answer, specific));
@@ -209,34 +207,29 @@ result<std::uint64_t> turbopuffer_store::remove_at(
     return rows_of(*answer, "rows_deleted");
 }
 
-result<void> turbopuffer_store::clear(const std::string& name, std::uint32_t part) {
-    for (int round = 0; round < most_rounds; ++round) {
-        body_.clear();
-        body_.begin_object();
-        body_.name("delete_by_filter");
-        body_.begin_array();
-        body_.string(part == 0 ? version_name : part_name);
-        body_.string(part == 0 ? "NotEq" : "Eq");
-        if (part == 0) {
-            body_.null();
-        } else {
-            body_.unsigned_integer(part);
-        }
-        body_.end_array();
-        body_.name("delete_by_filter_allow_partial");
-        body_.boolean(true);
-        body_.end_object();
-        const auto answer = post(name, "", "clear");
-        if (!answer) {
-            return answer.error().what == fault::missing ? result<void>{}
-                                                         : result<void>{answer.error()};
-        }
-        const auto* const more = member(&*answer, "rows_remaining");
-        if (more == nullptr || !more->is_bool() || !more->get_bool()) {
-            return {};
-        }
+result<bool> turbopuffer_store::clear(const std::string& name, std::uint32_t part) {
+    body_.clear();
+    body_.begin_object();
+    body_.name("delete_by_filter");
+    body_.begin_array();
+    body_.string(part == 0 ? version_name : part_name);
+    body_.string(part == 0 ? "NotEq" : "Eq");
+    if (part == 0) {
+        body_.null();
+    } else {
+        body_.unsigned_integer(part);
     }
-    return client_.make_error(fault::failed, "clear " + name, "it does not come to an end");
+    body_.end_array();
+    body_.name("delete_by_filter_allow_partial");
+    body_.boolean(true);
+    body_.end_object();
+    const auto answer = post(name, "", "clear");
+    if (!answer) {
+        return answer.error().what == fault::missing ? result<bool>{false}
+                                                     : result<bool>{answer.error()};
+    }
+    const auto* const more = member(&*answer, "rows_remaining");
+    return more != nullptr && more->is_bool() && more->get_bool();
 }
 
 }  // namespace weir::migration::store

@@ -45,7 +45,7 @@ public:
         return refuse();
     }
 
-    [[nodiscard]] result<void> clear(const std::string& /*name*/, std::uint32_t /*part*/) override {
+    [[nodiscard]] result<bool> clear(const std::string& /*name*/, std::uint32_t /*part*/) override {
         return refuse();
     }
 

@@ -23,6 +23,7 @@ candidate& chroma::get() {
         one.metrics = {store::metric::cosine, store::metric::l2, store::metric::inner_product};
         one.orders_text = false;
         one.orders_uuid = false;
+        one.clears = 2000;
         // Holds the server, too: it runs as long as the candidate is there.
         one.make = [running](const store::layout& rows) {
             return store::make_chroma({.url = running->url()}, rows);

@@ -13,6 +13,7 @@ candidate& postgres::get() {
             .patches = true,
             .normalises = false,
             .exact_search = true};
+        one.clears = 10'000;
         one.metrics = {store::metric::cosine, store::metric::l2, store::metric::inner_product};
         one.make = [](const store::layout& rows) {
             return store::make_postgres(address_of(shared_postgres()), rows);

@@ -37,6 +37,7 @@ struct candidate {
     // What it says about a wrong dimension in ensure() when the namespace is empty: stores that do
     // not keep it before the first document can only refuse the write.
     bool knows_empty = true;
+    std::size_t clears = 0;  // documents that one call of clear() removes; 0: all of them
 
     // A new object that talks to the server.
     std::function<std::unique_ptr<store::store>(const store::layout&)> make;

@@ -52,6 +52,14 @@ document row(std::int64_t id, version at, std::size_t dimensions) {
     return made;
 }
 
+int clear_all(store::store& at, const std::string& name, std::uint32_t part) {
+    int calls = 1;
+    while (must(at.clear(name, part))) {
+        ++calls;
+    }
+    return calls;
+}
+
 stored one(store::store& at, const std::string& name, const key& wanted) {
     auto found = must(at.fetch(name, std::vector<key>{wanted}, everything));
     REQUIRE(found.size() <= 1);

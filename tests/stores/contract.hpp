@@ -86,6 +86,9 @@ nearest(std::span<const float> to, std::size_t limit = 10, bool exact = false) {
     return {.embedding = to, .limit = limit, .filter = {}, .exact = exact};
 }
 
+// Until nothing is left; returns the number of calls.
+int clear_all(store::store& at, const std::string& name, std::uint32_t part);
+
 // The document, or an empty one (no key) when it is not there.
 [[nodiscard]] stored one(store::store& at, const std::string& name, const key& wanted);
 

@@ -197,17 +197,47 @@ TEST_CASE_TEMPLATE("clear empties the namespace or one partition", S, WEIR_STORE
         rows.back().part = id % 2 == 0 ? 4294967295U : 16384U;
     }
     must(at_store->upsert(name, rows));
-    must(at_store->clear(name, 4294967295U));
+    CHECK(clear_all(*at_store, name, 4294967295U) == 1);
     CHECK(must(at_store->count(name)) == 20);
     CHECK(one(*at_store, name, key_of(2)).key.empty());
     CHECK(one(*at_store, name, key_of(3)).part == 16384);
-    must(at_store->clear(name, 999));
+    CHECK(clear_all(*at_store, name, 999) == 1);
     CHECK(must(at_store->count(name)) == 20);
-    must(at_store->clear(name, 0));
+    CHECK(clear_all(*at_store, name, 0) == 1);
     CHECK(must(at_store->count(name)) == 0);
     // It is still there to be written.
     must(at_store->upsert(name, std::vector{row(1, at(5))}));
     CHECK(must(at_store->count(name)) == 1);
+}
+
+// Between the calls whoever clears looks whether it may go on.
+TEST_CASE_TEMPLATE("clear takes a bounded number of documents in one call", S, WEIR_STORES) {
+    WEIR_CANDIDATE(candidate, S);
+    auto bound = candidate.clears;
+    if (candidate.control && candidate.able.conditional) {
+        bound = 30;
+        candidate.control(R"({"limits": {"filter_deletes": 30}})");
+    }
+    const auto at_store = candidate.make(table());
+    const auto name = fresh("rounds");
+    must(at_store->ensure(name));
+    const auto total = bound == 0 ? 100 : bound + bound / 2;
+    std::vector<document> rows;
+    for (std::size_t id = 0; id < total; ++id) {
+        rows.push_back(row(static_cast<std::int64_t>(id), at(10)));
+        rows.back().part = 16384;
+        if (rows.size() == 500 || id + 1 == total) {
+            must(at_store->upsert(name, rows));
+            rows.clear();
+        }
+    }
+    CHECK(must(at_store->clear(name, 16384)) == (bound != 0));
+    CHECK(must(at_store->count(name)) == (bound == 0 ? 0 : bound / 2));
+    CHECK_FALSE(must(at_store->clear(name, 16384)));
+    CHECK(must(at_store->count(name)) == 0);
+    if (candidate.control) {
+        candidate.control(R"({"limits": {}})");
+    }
 }
 
 TEST_CASE_TEMPLATE("batches as large as the store allows", S, WEIR_STORES) {

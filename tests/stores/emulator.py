@@ -11,6 +11,7 @@ POST /_control takes JSON and needs no key:
   {"faults": [F, ...], "seed": 7}  replaces all faults; each request meets the first that applies
   {"take": "requests"}             the number of requests since the last such question; further
                                    names: compressed, refused (the last refusals, as a list)
+  {"limits": {"filter_deletes": N}}  replaces limits of the service; {}: its own
   {"drop_state": true}             forgets everything, as a new server
   F = {"kind": ..., "count": N or "probability": P (neither: always), "skip": N, "method": "POST",
        "path": regular expression}
@@ -174,6 +175,7 @@ class Emulator:
         self.api_key = api_key
         self.lock = threading.RLock()
         self.faults = Faults()
+        self.limits = {}
         self.counts = {"requests": 0, "compressed": 0}
         self.refused = []
         self.state = self.new_state()
@@ -208,6 +210,8 @@ class Emulator:
         wish = json.loads(body or b"{}")
         if "faults" in wish:
             self.faults.set(wish["faults"], wish.get("seed", 0))
+        if "limits" in wish:
+            self.limits = wish["limits"]
         if wish.get("drop_state"):
             with self.lock:
                 self.state = self.new_state()

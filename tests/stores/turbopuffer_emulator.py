@@ -125,8 +125,8 @@ def set_vector(namespace, given):
 class Write:
     """One write request: checked first, then applied whole."""
 
-    def __init__(self, namespace, body):
-        self.namespace, self.body = namespace, body
+    def __init__(self, namespace, body, most_deleted):
+        self.namespace, self.body, self.most_deleted = namespace, body, most_deleted
         self.seen = set()
         self.counts = {}
 
@@ -241,10 +241,10 @@ class Write:
     def delete_by_filter(self, test):
         documents = self.namespace.documents
         found = [id_ for id_, (_, old) in documents.items() if test(id_, old, {})]
-        if len(found) > MAX_FILTER_DELETES:
+        if len(found) > self.most_deleted:
             if not self.body.get("delete_by_filter_allow_partial"):
                 raise bad("delete_by_filter matches too many documents")
-            found = found[:MAX_FILTER_DELETES]
+            found = found[:self.most_deleted]
             self.counts["rows_remaining"] = True
         for id_ in found:
             del documents[id_]
@@ -368,7 +368,7 @@ class Turbopuffer(emulator.Emulator):
         if known is None and not body.get("upsert_rows"):
             raise Refused(404, f"namespace '{name}' was not found")
         namespace = known.copy() if known else Namespace()
-        write = Write(namespace, body)
+        write = Write(namespace, body, self.limits.get("filter_deletes", MAX_FILTER_DELETES))
         apply = write.prepare()
         apply()
         self.state[name] = namespace

@@ -20,6 +20,7 @@ public:
     std::map<std::string, document_map> spaces;
     std::deque<migration::store::error> faults;  // of the next calls that write or ensure
     std::set<std::int64_t> poison;               // first key columns that are refused
+    std::size_t most_cleared = 1000;             // in one call
     std::vector<std::string> log;                // "upsert s 2"
 
     memory_store() { able_now.max_documents = 100; }
@@ -81,12 +82,14 @@ public:
         return migration::store::written{};
     }
 
-    migration::store::result<void> clear(const std::string& name, std::uint32_t part) override {
+    migration::store::result<bool> clear(const std::string& name, std::uint32_t part) override {
         log.push_back("clear " + name);
+        std::size_t removed = 0;
         std::erase_if(spaces[name], [&](const auto& one) {
-            return part == 0 || one.second.part == part;
+            const bool meant = part == 0 || one.second.part == part;
+            return meant && removed < most_cleared && ++removed != 0;
         });
-        return {};
+        return removed == most_cleared;
     }
 
     migration::store::result<std::vector<stored>>

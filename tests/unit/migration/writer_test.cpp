@@ -282,11 +282,35 @@ TEST_CASE("B138 clearing takes every namespace of the migration and no other") {
         on.carry_out(list(std::move(one)));
     }
     writer sweeper(on.plan, on.target, on.source, on.journal, on.rules, on.count);
-    sweeper.clear(0);
+    sweeper.clear(0, [] {});
     CHECK(on.target.spaces["org-1-x"].empty());
     CHECK(on.target.spaces["org-2-x"].empty());
     CHECK(on.target.spaces["org-3"].size() == 1);
     CHECK(on.target.spaces["other"].size() == 1);
+}
+
+TEST_CASE("clearing goes on only while it may write") {
+    bench on;
+    std::vector<operation> all;
+    for (std::int64_t id = 0; id < 10; ++id) {
+        all.push_back(make(kind::upsert, id, 10));
+    }
+    on.carry_out(std::move(all));
+    on.target.most_cleared = 3;
+    int looks = 0;
+    writer sweeper(on.plan, on.target, on.source, on.journal, on.rules, on.count);
+    on.rules.may_write = [&] {
+        if (++looks > 3) {  // one of them to list the namespaces
+            throw stopped();
+        }
+    };
+    int beats = 0;
+    CHECK_THROWS_AS(sweeper.clear(0, [&] { ++beats; }), stopped);
+    CHECK(on.target.spaces["s"].size() == 4);
+    CHECK(beats == 3);
+    on.rules.may_write = [] {};
+    sweeper.clear(0, [] {});
+    CHECK(on.target.spaces["s"].empty());
 }
 
 TEST_SUITE_END();
