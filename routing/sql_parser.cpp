@@ -101,9 +101,15 @@ private:
             if (same_word(word, "load")) {
                 return pin_reason::load;
             }
+            if (same_word(word, "set") || same_word(word, "reset")) {
+                return pin_reason::setting_unknown;
+            }
         }
         if (same_word(word, "temp") || same_word(word, "temporary") || same_word(word, "pg_temp")) {
             return pin_reason::temporary_table;
+        }
+        if (same_word(word, "set_config")) {
+            return pin_reason::setting_unknown;
         }
         return same_word(word, "hold") ? pin_reason::hold_cursor : pin_reason::none;
     }

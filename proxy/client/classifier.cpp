@@ -4,9 +4,20 @@
 #include "routing/hints.hpp"
 #include "routing/sql_parser.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::proxy::client {
+namespace {
+
+// ASCII without a backslash: every setting and every encoding reads it the same way.
+bool is_plain(std::string_view text) noexcept {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        return c != '\\' && static_cast<unsigned char>(c) < 0x80;
+    });
+}
+
+}  // namespace
 
 known_text classifier::unknown() {
     static const known_text nothing{
@@ -17,7 +28,7 @@ known_text classifier::unknown() {
 }
 
 known_text classifier::classify(std::string_view text, bool standard_strings) {
-    if (!standard_strings || text.size() > max_parse_bytes_) {
+    if ((!standard_strings && !is_plain(text)) || text.size() > max_parse_bytes_) {
         auto unseen = std::make_shared<const routing::traits>(
             routing::unparsed_traits(text.substr(0, max_parse_bytes_))
         );

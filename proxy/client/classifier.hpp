@@ -20,8 +20,8 @@ public:
         : cache_(cache_bytes), max_parse_bytes_(max_parse_bytes), probe_(probe) {}
 
     // `standard_strings`: standard_conforming_strings is on and the client's encoding is one whose
-    // ASCII bytes are always characters; else the borders of tokens are not what they seem and the
-    // text counts as unparsed.
+    // ASCII bytes are always characters; else the borders of tokens may not be what they seem, and
+    // only a text counts as parsed that is plain.
     [[nodiscard]] known_text classify(std::string_view text, bool standard_strings);
 
     // What a text that is not looked at counts as.

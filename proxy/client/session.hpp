@@ -86,6 +86,8 @@ public:
     void error_seen(const protocol::backend::response_fields& fields) override;
     void lost(const failure& why) override;
 
+    std::uint32_t own_pid() const noexcept override { return key_.pid; }
+
     std::shared_ptr<stream> out() override { return peer_; }
 
 private:

@@ -71,6 +71,8 @@ public:
     virtual void error_seen(const protocol::backend::response_fields& fields) = 0;
     // The connection is gone; it has already let go of the client.
     virtual void lost(const failure& why) = 0;
+    // The process id that the client was given as its own.
+    [[nodiscard]] virtual std::uint32_t own_pid() const noexcept = 0;
     // Where answers go; asked for its backlog.
     virtual std::shared_ptr<stream> out() = 0;
 

@@ -1,6 +1,5 @@
 #include "proxy/upstream/connection.hpp"
 
-#include "protocol/byte_writer.hpp"
 #include "protocol/frontend.hpp"
 #include "proxy/worker_context.hpp"
 
@@ -173,7 +172,12 @@ bool connection::on_part(const protocol::frame_part& part) {
     case 'N':
     case 'A':
         // Notices belong to whatever runs; those of injected statements are nobody's business.
-        if (client_ != nullptr && (ledger_.empty() || ledger_.front().to == answer_to::client)) {
+        if (client_ == nullptr || (!ledger_.empty() && ledger_.front().to != answer_to::client)) {
+            return true;
+        }
+        if (part.type == 'A') {
+            forward_notification(part);
+        } else {
             forward(part.bytes);
         }
         return true;
@@ -350,25 +354,6 @@ bool connection::hold_back(const ledger_entry& entry, const protocol::frame_part
         held_back_.clear();
     }
     return false;
-}
-
-void connection::forward(bytes_view frame) {
-    if (!run_.empty() && run_.data() + run_.size() == frame.data()) {
-        run_ = {run_.data(), run_.size() + frame.size()};
-        return;
-    }
-    deliver_run();
-    run_ = frame;
-}
-
-void connection::deliver_run() {
-    if (run_.empty()) {
-        return;
-    }
-    const auto bytes = std::exchange(run_, {});
-    if (client_ != nullptr) {
-        client_->deliver(bytes);
-    }
 }
 
 void connection::deliver_locals() {

@@ -204,6 +204,7 @@ private:
     [[nodiscard]] bool kept(protocol::bytes_view frame);
     [[nodiscard]] bool on_error(const protocol::frame_part& part);
     void forward(protocol::bytes_view frame);
+    void forward_notification(const protocol::frame_part& part);
     [[nodiscard]] bool
     hold_back(const protocol::ledger_entry& entry, const protocol::frame_part& part);
     void deliver_run();

@@ -1,4 +1,7 @@
-// What follows when an entry of the ledger has been answered, has failed or was dropped.
+// What follows when an entry of the ledger has been answered, has failed or was dropped; handing on
+// what the client is to have.
+#include "protocol/byte_reader.hpp"
+#include "protocol/byte_writer.hpp"
 #include "proxy/upstream/connection.hpp"
 #include "proxy/worker_context.hpp"
 
@@ -86,6 +89,42 @@ void connection::injected_over(purpose what) {
         }
     }
     injected_ = failed ? injected_result::failed : injected_result::done;
+}
+
+void connection::forward(bytes_view frame) {
+    if (!run_.empty() && run_.data() + run_.size() == frame.data()) {
+        run_ = {run_.data(), run_.size() + frame.size()};
+        return;
+    }
+    deliver_run();
+    run_ = frame;
+}
+
+// Drivers tell their own notifications from others' by the process id, so the client's own must
+// have the one it knows.
+void connection::forward_notification(const protocol::frame_part& part) {
+    const auto sender = protocol::byte_reader(part.body()).u32();
+    if (sender != who.pid) {
+        forward(part.bytes);
+        return;
+    }
+    deliver_run();
+    std::vector<std::uint8_t> own;
+    protocol::byte_writer writer(own);
+    writer.bytes(part.bytes.first(part.bytes.size() - part.body().size()));
+    writer.u32(client_->own_pid());
+    writer.bytes(part.body().subspan(sizeof sender));
+    client_->deliver(own);
+}
+
+void connection::deliver_run() {
+    if (run_.empty()) {
+        return;
+    }
+    const auto bytes = std::exchange(run_, {});
+    if (client_ != nullptr) {
+        client_->deliver(bytes);
+    }
 }
 
 }  // namespace weir::proxy::upstream

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,30 @@ TEST_CASE("B80 a role that may not be taken is refused and changes nobody") {
     pq_connection other(proxy.at(), login_as(servers));
     CHECK(identity(other) == "app app");
     CHECK(identity(one) == "app app");
+}
+
+TEST_CASE("A client's own notification names the process id that the client knows") {
+    auto& servers = cluster::shared();
+    proxy_process proxy(servers, one_server("{size: 2}"));
+    pq_connection listener(proxy.at(), login_as(servers));
+    pq_connection other(proxy.at(), login_as(servers));
+    listener.query("LISTEN state_own");
+    listener.query("NOTIFY state_own, 'by itself'");
+    other.query("NOTIFY state_own, 'by another'");
+    listener.query("SELECT 1");
+    const auto next = [&] {
+        return std::unique_ptr<PGnotify, void (*)(void*)>(PQnotifies(listener.get()), &PQfreemem);
+    };
+    const auto own = next();
+    REQUIRE(own);
+    CHECK(own->be_pid == PQbackendPID(listener.get()));
+    CHECK(std::string(own->relname) == "state_own");
+    CHECK(std::string(own->extra) == "by itself");
+    const auto others = next();
+    REQUIRE(others);
+    CHECK(std::string(others->extra) == "by another");
+    CHECK(others->be_pid != PQbackendPID(listener.get()));
+    CHECK(!next());
 }
 
 TEST_SUITE_END();

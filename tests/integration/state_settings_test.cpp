@@ -350,6 +350,35 @@ TEST_CASE("other ways of setting something") {
     }
 }
 
+TEST_CASE("Settings follow their client where standard_conforming_strings is off") {
+    auto& servers = cluster::shared();
+    pair_on_one_server pair(servers);
+    pair.first.query("SET standard_conforming_strings = off");
+    for (const auto& what : all_tracked) {
+        if (what.name != "app.tenant") {  // has a backslash
+            CAPTURE(what.name);
+            const auto before = shown(pair.second, what.name);
+            pair.first.query("SET " + what.name + " = " + what.set);
+            check_follows(pair, what, before);
+        }
+    }
+    pair.first.query("RESET ALL");
+    CHECK(shown(pair.first, "statement_timeout") == "0");
+    CHECK(shown(pair.first, "standard_conforming_strings") == "on");
+}
+
+TEST_CASE("A setting whose text is not understood keeps its client's server") {
+    auto& servers = cluster::shared();
+    proxy_process proxy(servers, one_server("{size: 2}"));
+    pq_connection first(proxy.at(), login_as(servers));
+    pq_connection second(proxy.at(), login_as(servers));
+    first.query("SET standard_conforming_strings = off");
+    first.query("SET app.word = 'a\\'b'");
+    CHECK(pinned_clients(proxy, "setting_unknown") == 1);
+    CHECK(shown(second, "standard_conforming_strings") == "on");
+    CHECK(shown(first, "app.word") == "a'b");
+}
+
 TEST_SUITE_END();
 
 }  // namespace weir::integration

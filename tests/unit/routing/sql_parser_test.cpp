@@ -188,6 +188,15 @@ TEST_CASE("Traits of a text that is not parsed tell what its words hint at") {
     CHECK(value.pin == pin_reason::unparsed);
     CHECK(unparsed_traits("create temp table x (a int)").pin == pin_reason::temporary_table);
     CHECK(unparsed_traits("insert into x values ('temp')").pin == pin_reason::unparsed);
+    CHECK(
+        unparsed_traits("SELECT 1; set application_name = '\xe9'").pin ==
+        pin_reason::setting_unknown
+    );
+    CHECK(unparsed_traits("RESET x y").pin == pin_reason::setting_unknown);
+    CHECK(
+        unparsed_traits("select set_config('a.b', '\\', false)").pin == pin_reason::setting_unknown
+    );
+    CHECK(unparsed_traits("UPDATE t SET a = '\\'").pin == pin_reason::unparsed);
     // One way to read backslashes hides the statement in a string, the other does not.
     CHECK(unparsed_traits("SELECT 'a\\''; LISTEN b --'").pin == pin_reason::listen);
     CHECK(unparsed_traits("SELECT 'a\\'; LISTEN b --'").pin == pin_reason::listen);
