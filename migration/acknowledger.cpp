@@ -1,7 +1,7 @@
 #include "migration/acknowledger.hpp"
 
 #include "migration/safekeeping.hpp"
-#include "routing/position.hpp"
+#include "migration/wal_end.hpp"
 
 #include <utility>
 
@@ -83,13 +83,12 @@ std::optional<std::uint64_t> acknowledger::ask_end() {
     if (!server_.connected() && server_.find()) {
         return std::nullopt;
     }
-    const auto said = server_.session().run("SELECT pg_current_wal_insert_lsn()");
+    const auto said = server_.session().run(wal_end_question);
     if (!said) {
         server_.close();
         return std::nullopt;
     }
-    const auto end = routing::parse_lsn(said.rows.at(0, 0));
-    return end ? std::optional(end->value) : std::nullopt;
+    return wal_end_of(said.rows);
 }
 
 void acknowledger::settle(std::vector<waiting>& open, std::optional<std::uint64_t> reached) {

@@ -1,5 +1,6 @@
 #include "migration/slot.hpp"
 
+#include "migration/wal_end.hpp"
 #include "routing/position.hpp"
 
 #include <array>
@@ -88,12 +89,12 @@ slot_report read_slot(sql_session& session, const std::string& name) {
     if (report.error) {
         return report;
     }
-    const auto answer = session.run("SELECT pg_current_wal_insert_lsn()");
+    const auto answer = session.run(wal_end_question);
     if (!answer) {
         report.error = answer.error;
         return report;
     }
-    report.insert_lsn = lsn_of(answer.rows.at(0, 0));
+    report.insert_lsn = wal_end_of(answer.rows).value_or(0);
     // A slot whose WAL is gone has no restart_lsn and holds nothing back.
     if (report.slot && report.slot->restart_lsn != 0 &&
         report.slot->restart_lsn < report.insert_lsn) {

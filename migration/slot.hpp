@@ -14,7 +14,7 @@ namespace weir::migration {
 struct slot_report {
     std::optional<slot_state> slot;  // nothing: there is none of that name
     std::uint64_t retained = 0;      // bytes of WAL that it holds back
-    std::uint64_t insert_lsn = 0;    // end of the WAL
+    std::uint64_t insert_lsn = 0;    // end of the WAL, see wal_end.hpp
     std::optional<sql_error> error;
 };
 

@@ -2,6 +2,7 @@
 #include "migration/capture/outbox_sql.hpp"
 #include "migration/held.hpp"
 #include "migration/stream_run.hpp"
+#include "migration/wal_end.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -80,9 +81,14 @@ version stream_run::repair_version(primary& server) const {
 
 void stream_run::catch_up(primary& server) {
     if (settings_.plan.capture == capture_kind::wal) {
-        const auto end =
-            asked(server, "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text");
-        pipeline_->await_reached(end, [this] { check(); });
+        const auto answer = server.run(wal_end_question, {});
+        const auto end = answer ? wal_end_of(answer.rows) : std::nullopt;
+        if (!end) {
+            throw std::runtime_error(
+                answer ? "the end of the WAL is not known" : answer.error->text
+            );
+        }
+        pipeline_->await_reached(*end, [this] { check(); });
         return;
     }
     // What is in the store is deleted from the outbox.

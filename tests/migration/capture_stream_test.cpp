@@ -1,4 +1,5 @@
 // The stream itself: transactions, positions, what the server is told, errors.
+#include "migration/wal_end.hpp"
 #include "tests/migration/capture_tools.hpp"
 
 #include <doctest/doctest.h>
@@ -143,6 +144,31 @@ TEST_CASE("B140 a quiet table's slot moves while others are written") {
     CHECK(at.confirmed_at_server() > first_confirmed);
     at.run(one_row(1));
     CHECK(at.seen() == texts{"insert 1 e=[1,2,3] 17 one"});
+}
+
+TEST_CASE("the end of the WAL is reached when the last record has filled its page") {
+    captured at(captured_table(3), captured_plan(3));
+    sql_session session;
+    REQUIRE_FALSE(session.connect(test::capture_address()).has_value());
+    // A message is 55 bytes longer than its text. Somebody else may write in between.
+    const auto filled = wait_until([&] {
+        at.run(
+            "SELECT pg_logical_emit_message(false, 'x', repeat('x', room::int - 55)) FROM (SELECT "
+            "8192 - (pg_current_wal_insert_lsn() - '0/0') % 8192 AS room) AS of_page WHERE room > "
+            "400"
+        );
+        const auto next = lsn_of(at.value("SELECT pg_current_wal_insert_lsn()"));
+        if (next % 8192 != 24 && next % 8192 != 40) {
+            at.run("SELECT pg_logical_emit_message(false, 'x', repeat('x', 4000))");
+            return false;
+        }
+        const auto end = wal_end_of(session.run(wal_end_question).rows);
+        REQUIRE(end);
+        CHECK(*end == next - next % 8192);
+        CHECK_FALSE(read_to(at.source(), *end).error.has_value());
+        return true;
+    });
+    CHECK(filled);
 }
 
 TEST_CASE("stop ends a wait of another thread") {
