@@ -17,7 +17,6 @@ constexpr std::uint16_t nan = 0xC000;
 constexpr std::uint16_t infinity = 0xD000;
 constexpr std::uint16_t minus_infinity = 0xF000;
 constexpr unsigned base = 10'000;
-constexpr int decimals_per_digit = 4;
 constexpr std::uint16_t most_decimals = 0x3FFF;
 
 struct number {

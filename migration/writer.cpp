@@ -207,7 +207,8 @@ void writer::drop_older_than_store(operations& all) {
         const std::size_t most = std::max<std::size_t>(1, store_.able().max_documents);
         for (std::size_t from = 0; from < keys.size(); from += most) {
             const auto part = std::span(keys).subspan(from, std::min(most, keys.size() - from));
-            const auto found = persist(space, [&] { return store_.fetch(space, part, {}); });
+            const auto found =
+                persist(space, [&, &space = space] { return store_.fetch(space, part, {}); });
             if (found.has_error()) {
                 continue;  // refused: what is written will be, too, and is set aside then
             }

@@ -103,8 +103,9 @@ void connection::forward(bytes_view frame) {
 // Drivers tell their own notifications from others' by the process id, so the client's own must
 // have the one it knows.
 void connection::forward_notification(const protocol::frame_part& part) {
-    const auto sender = protocol::byte_reader(part.body()).u32();
-    if (sender != who.pid) {
+    protocol::byte_reader reader(part.body());
+    const auto sender = reader.u32();
+    if (!reader.ok() || sender != who.pid) {
         forward(part.bytes);
         return;
     }
