@@ -87,13 +87,6 @@ constexpr const char* name_of(const removal&) {
     return "remove";
 }
 
-std::uint64_t next_random(std::uint64_t& state) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
 }  // namespace
 
 writer::writer(
@@ -117,7 +110,7 @@ void writer::wait_out(const std::string& space, const store::error& why, unsigne
     if (why.what == store::fault::missing) {
         ensured_.erase(space);
     }
-    const double random = static_cast<double>(next_random(random_) >> 11) / 9007199254740992.0;
+    const auto random = std::generate_canonical<double, 32>(random_);
     rules_.sleep(pause_after(why, attempt++, random));
 }
 
@@ -208,7 +201,7 @@ void writer::drop_older_than_store(operations& all) {
         for (std::size_t from = 0; from < keys.size(); from += most) {
             const auto part = std::span(keys).subspan(from, std::min(most, keys.size() - from));
             const auto found =
-                persist(space, [&, &space = space] { return store_.fetch(space, part, {}); });
+                persist(space, [&, at = space] { return store_.fetch(at, part, {}); });
             if (found.has_error()) {
                 continue;  // refused: what is written will be, too, and is set aside then
             }

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -83,7 +84,7 @@ private:
     writing_rules& rules_;
     tally& tally_;
     std::unordered_set<std::string> ensured_;  // at most `most_ensured`
-    std::uint64_t random_ = 0x9E3779B97F4A7C15;
+    std::minstd_rand random_;
 };
 
 }  // namespace weir::migration
