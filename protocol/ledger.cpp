@@ -43,7 +43,8 @@ constexpr bool belongs(owed kind, std::uint8_t type) {
 
 constexpr verdict disposition(answer_to to) {
     switch (to) {
-    case answer_to::client: return verdict::forward;
+    case answer_to::client:
+    case answer_to::reworded: return verdict::forward;
     case answer_to::replace: return verdict::replace;
     case answer_to::client_if_error:
     case answer_to::nobody: break;
@@ -95,7 +96,8 @@ ledger_outcome ledger::on_message(std::uint8_t type, std::vector<ledger_entry>& 
         return outcome;
     }
     if (outcome.what == verdict::replace) {
-        outcome.what = verdict::swallow;  // only the error is replaced
+        // Only the error is replaced; of a Query the end is the client's all the same.
+        outcome.what = type == 'Z' ? verdict::forward : verdict::swallow;
     }
     if (type == 'Z' && owes_ready(kind)) {
         outcome.completed = true;

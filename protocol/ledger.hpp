@@ -35,6 +35,7 @@ enum class owed : std::uint8_t {
 enum class answer_to : std::uint8_t {
     client,           // forward
     nobody,           // swallow
+    reworded,         // forward, but its rows and its end are the owner's to say
     client_if_error,  // an injected message: only its failure concerns the client
     replace,  // an injected message meant to fail: its ErrorResponse is replaced by the proxy's own
 };

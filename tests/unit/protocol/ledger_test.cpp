@@ -133,14 +133,17 @@ struct pair_row {
     std::string_view ends;    // and completes it
 };
 
-verdict wanted_verdict(bool known, bool error, answer_to to) {
+verdict wanted_verdict(bool known, char type, answer_to to) {
+    const bool error = type == 'E';
     if (!known) {
         return verdict::violation;
     }
     if (error && to == answer_to::replace) {
         return verdict::replace;
     }
-    const bool shown = to == answer_to::client || (error && to == answer_to::client_if_error);
+    const bool whole = to == answer_to::client || to == answer_to::reworded ||
+                       (type == 'Z' && to == answer_to::replace);
+    const bool shown = whole || (error && to == answer_to::client_if_error);
     return shown ? verdict::forward : verdict::swallow;
 }
 
@@ -153,7 +156,7 @@ void check_pair(const pair_row& one, char type, answer_to to) {
     CHECK(book.push({.kind = kind_of(one.kind), .to = to}));
     std::vector<ledger_entry> dropped;
     const auto outcome = book.on_message(static_cast<std::uint8_t>(type), dropped);
-    CHECK(outcome.what == wanted_verdict(known, type == 'E', to));
+    CHECK(outcome.what == wanted_verdict(known, type, to));
     CHECK(outcome.completed == ends);
     CHECK(outcome.failed == (known && type == 'E'));
     CHECK(book.empty() == ends);
@@ -271,6 +274,7 @@ TEST_CASE("injected messages concern the client as they say") {
         {"a Close for nobody fails with its unit", "> C~ P S\n< 3 1 Z", "3-. 1+. Z+."},
         {"an error of the proxy's own", "> P B= E S\n< 1 E Z", "1+. E=.x(E) Z+."},
         {"only the error is replaced", "> B= S\n< 2 Z", "2-. Z+."},
+        {"a Query refused by the proxy", "> Q= Q\n< E Z C Z", "E=x Z+. C+ Z+."},
         {"a check", "> S~\n< Z", "Z-."},
     });
 }
@@ -371,7 +375,8 @@ TEST_CASE("every pair of request and answer is forwarded or a violation as Postg
                  {answer_to::client,
                   answer_to::nobody,
                   answer_to::client_if_error,
-                  answer_to::replace}) {
+                  answer_to::replace,
+                  answer_to::reworded}) {
                 check_pair(one, static_cast<char>(type), to);
             }
         }
