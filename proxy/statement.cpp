@@ -22,7 +22,8 @@ statement_ptr statement_registry::add(
     const request& wanted,
     const routing::shape& shape,
     std::shared_ptr<const routing::traits> traits,
-    const routing::route_override& asked
+    const routing::route_override& asked,
+    std::string stand_in
 ) {
     make_key(wanted);
     const std::size_t size = 2 * key_.size() + sizeof(statement);
@@ -37,6 +38,7 @@ statement_ptr statement_registry::add(
     made->shape = shape;
     made->traits = std::move(traits);
     made->asked = asked;
+    made->stand_in = std::move(stand_in);
     const auto release = [shared = shared_, key = key_, size](const statement* gone) {
         shared->known.erase(key);
         shared->bytes -= size;

@@ -26,6 +26,11 @@ struct statement {
     std::shared_ptr<const routing::traits> traits;
     routing::route_override asked;  // by a hint in the text
     mutable bool proven = false;    // some server has accepted the text
+    std::string stand_in;           // what servers get instead of the text, where it is not theirs
+
+    [[nodiscard]] const std::string& to_send() const noexcept {
+        return stand_in.empty() ? text : stand_in;
+    }
 };
 
 using statement_ptr = std::shared_ptr<const statement>;
@@ -51,7 +56,8 @@ public:
         const request& wanted,
         const routing::shape& shape,
         std::shared_ptr<const routing::traits> traits,
-        const routing::route_override& asked = {}
+        const routing::route_override& asked = {},
+        std::string stand_in = {}
     );
 
     [[nodiscard]] std::size_t bytes() const noexcept { return shared_->bytes; }

@@ -31,8 +31,10 @@ hint_problem read_consistency(std::string_view value, hints& out) {
 hint_problem read_target(std::string_view value, hints& out) {
     if (same_word(value, "primary")) {
         out.target = config::targets::primary;
-    } else if (same_word(value, "replica")) {
+    } else if (same_word(value, "replicas") || same_word(value, "replica")) {
         out.target = config::targets::replicas;
+    } else if (same_word(value, "replicas_then_primary")) {
+        out.target = config::targets::replicas_then_primary;
     } else {
         return hint_problem::unknown_value;
     }
@@ -44,8 +46,12 @@ hint_problem read_word(std::string_view word, hints& out) {
     if (equals == std::string_view::npos) {
         return hint_problem::no_value;
     }
-    const auto key = word.substr(0, equals);
-    const auto value = word.substr(equals + 1);
+    return read_hint(word.substr(0, equals), word.substr(equals + 1), out);
+}
+
+}  // namespace
+
+hint_problem read_hint(std::string_view key, std::string_view value, hints& out) noexcept {
     if (same_word(key, "consistency")) {
         return read_consistency(value, out);
     }
@@ -58,8 +64,6 @@ hint_problem read_word(std::string_view word, hints& out) {
     }
     return hint_problem::unknown_key;
 }
-
-}  // namespace
 
 hints parse_hints(std::string_view body) {
     constexpr std::string_view separators = " \t\n\r\f\v,";

@@ -1,4 +1,4 @@
-// What a client asks for in a comment: /* pgweir: consistency=bounded:2s target=replica token=… */
+// What a client asks for in a comment: /* pgweir: consistency=bounded:2s target=replicas token=… */
 #pragma once
 
 #include "config/config.hpp"
@@ -32,6 +32,10 @@ struct hints {
 // between. Keys and values in any case of letters; of a key given twice the last counts. Pure, no
 // allocation.
 [[nodiscard]] hints parse_hints(std::string_view body);
+
+// One of its words, taken apart. `out` is changed unless there is a problem.
+[[nodiscard]] hint_problem
+read_hint(std::string_view key, std::string_view value, hints& out) noexcept;
 
 // One sentence about the problem, without the culprit.
 [[nodiscard]] std::string_view describe(hint_problem problem) noexcept;

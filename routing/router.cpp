@@ -139,7 +139,7 @@ verdict judge_candidate(
 }
 
 route decide(const route_request& request) noexcept {
-    const bool overruled = names_replicas(request.asked.targets);
+    const bool overruled = names_replicas(request.asked.targets) && !request.asked.standing;
     const bool by_syntax = request.statement.replica_by_syntax();
     const bool read = by_syntax && (overruled || request.judged == judgement_reason::safe);
     const policy& rule = request.rules.match(request.statement, request.key, read, request.session);

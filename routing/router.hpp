@@ -26,8 +26,11 @@ constexpr std::size_t replicas_max = 64;
 // rules.
 struct route_override {
     std::optional<config::consistency> consistency{};
-    // Replicas asked for by name also overrule the catalog's doubts, never the syntax.
+    // Replicas asked for by name in a hint also overrule the catalog's doubts, never the syntax.
     std::optional<config::targets> targets{};
+    // The targets are those of a setting, which was not made for this statement: they choose among
+    // the servers that may answer it, as a rule's do, and overrule no doubt.
+    bool standing = false;
 };
 
 struct route_request {

@@ -1,6 +1,7 @@
 #include "routing/session_effects.hpp"
 
 #include "routing/lexer.hpp"
+#include "routing/own_setting.hpp"
 #include "routing/setting_text.hpp"
 
 #include <algorithm>
@@ -178,6 +179,45 @@ set_outcome apply_value(const PgQuery__VariableSetStmt& statement, std::string n
     return {.pin = pin};
 }
 
+// The values as plain text. Null for what SET would have to compute.
+std::optional<std::string> plain_values(const PgQuery__VariableSetStmt& statement) {
+    std::string values;
+    for (std::size_t i = 0; i < statement.n_args; ++i) {
+        const auto* node = statement.args[i];
+        std::string_view text;
+        std::optional<std::string> value;
+        if (string_constant(node, text)) {
+            value = std::string(text);
+        } else if (node->node_case == PG_QUERY__NODE__NODE_A_CONST) {
+            value = render_constant(*node->a_const);
+        }
+        if (!value) {
+            return std::nullopt;
+        }
+        values += (i == 0 ? "" : ", ") + *value;
+    }
+    return values;
+}
+
+set_outcome apply_own(const PgQuery__VariableSetStmt& statement, std::string name, traits& out) {
+    const bool resets = statement.kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET;
+    auto& own = out.own;
+    own.local = statement.is_local != 0;
+    own.name = std::move(name);
+    own.action = own_action::misplaced;
+    if (resets) {
+        own.action = own_action::reset;
+    } else if (statement.kind == PG_QUERY__VARIABLE_SET_KIND__VAR_SET_DEFAULT) {
+        own.action = own_action::set_default;
+    } else if (statement.kind == PG_QUERY__VARIABLE_SET_KIND__VAR_SET_VALUE) {
+        if (auto value = plain_values(statement)) {
+            own.action = own_action::set;
+            own.value = std::move(*value);
+        }
+    }
+    return {.kind = resets ? statement_kind::reset : statement_kind::set};
+}
+
 // A cast to text changes nothing in an argument of set_config.
 const tree_node* without_text_cast(const tree_node* node) noexcept {
     if (node == nullptr || node->node_case != PG_QUERY__NODE__NODE_TYPE_CAST ||
@@ -284,6 +324,9 @@ set_outcome apply_set(const PgQuery__VariableSetStmt& statement, traits& out) {
         }
         return {statement_kind::set_transaction, primary_reason::transaction};
     }
+    if (is_own_setting(name)) {
+        return apply_own(statement, std::move(name), out);
+    }
     set_outcome outcome{.kind = resets ? statement_kind::reset : statement_kind::set};
     switch (statement.kind) {
     case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_VALUE:
@@ -303,6 +346,14 @@ set_outcome apply_set(const PgQuery__VariableSetStmt& statement, traits& out) {
     default: outcome.pin = local ? pin_reason::none : pin_reason::setting_unknown; break;
     }
     return outcome;
+}
+
+void note_own_show(std::string_view name, traits& out) {
+    auto plain = lower(name);
+    if (is_own_setting(plain)) {
+        out.own.action = own_action::show;
+        out.own.name = std::move(plain);
+    }
 }
 
 select_effects effects_of(const PgQuery__SelectStmt& statement) {

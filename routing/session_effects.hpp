@@ -18,8 +18,12 @@ struct set_outcome {
     pin_reason pin = pin_reason::none;
 };
 
-// Appends the effects to out.settings and the options of a transaction to out.mode.
+// Appends the effects to out.settings, those on a setting of pgweir's own to out.own, and the
+// options of a transaction to out.mode.
 [[nodiscard]] set_outcome apply_set(const PgQuery__VariableSetStmt& statement, traits& out);
+
+// SHOW name: notes one of pgweir's own in out.own.
+void note_own_show(std::string_view name, traits& out);
 
 // Options in the list of BEGIN, START TRANSACTION or SET TRANSACTION.
 void apply_transaction_options(tree_node* const* options, std::size_t count, transaction_mode& out);

@@ -256,6 +256,9 @@ classification classify(const tree_node& statement, traits& out) {
         const auto set = apply_set(*statement.variable_set_stmt, out);
         return {set.kind, set.reason, set.pin};
     }
+    case PG_QUERY__NODE__NODE_VARIABLE_SHOW_STMT:
+        note_own_show(view(statement.variable_show_stmt->name), out);
+        return classify_simple(statement, out);
     case PG_QUERY__NODE__NODE__NOT_SET: return {kind::empty, reason::none};
     default: return classify_simple(statement, out);
     }

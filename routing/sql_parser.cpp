@@ -60,6 +60,9 @@ traits traits_of(const PgQuery__ParseResult& tree) {
     if (value.statements > 1) {
         value.is_vector_search = false;
         value.search = {};
+        if (value.own.action != own_action::none) {
+            value.own.action = own_action::misplaced;
+        }
         if (value.reason != primary_reason::none) {
             value.reason = primary_reason::several_kinds;
         }

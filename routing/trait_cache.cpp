@@ -36,7 +36,7 @@ std::size_t memory_of(const traits& value) noexcept {
     return sizeof value + heap_of(value.relations) + heap_of(value.functions) +
            heap_of(value.operators) + heap_of(value.types) + heap_of(value.settings) +
            heap_of(value.savepoints) + heap_of(value.search.table) + heap_of(value.search.column) +
-           heap_of(value.search.operator_name);
+           heap_of(value.search.operator_name) + heap_of(value.own.name) + heap_of(value.own.value);
 }
 
 traits_ptr trait_cache::find(const shape& key) {

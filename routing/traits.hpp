@@ -140,6 +140,28 @@ struct vector_search {
     std::uint16_t parameter = 0;  // $n that holds the query vector; 0: literal or expression
 };
 
+// SET, RESET or SHOW of a setting of pgweir's own (own_setting.hpp), which no server knows.
+enum class own_action : std::uint8_t {
+    none,
+    set,
+    set_default,  // SET … TO DEFAULT
+    reset,
+    show,
+    misplaced,  // among other statements, or FROM CURRENT: it cannot be kept from the server
+};
+
+struct own_statement {
+    own_action action = own_action::none;
+    bool local = false;  // SET LOCAL
+    std::string name;    // lower case, with its prefix
+    std::string value;   // of set; its own text, not SQL
+
+    [[nodiscard]] bool changes() const noexcept {
+        return action == own_action::set || action == own_action::set_default ||
+               action == own_action::reset;
+    }
+};
+
 struct traits {
     statement_kind kind = statement_kind::unparsed;  // of the only statement, or of the "heaviest"
     primary_reason reason = primary_reason::unparsed;  // none: syntax allows a replica
@@ -164,6 +186,7 @@ struct traits {
     std::vector<setting_effect> settings;  // in order
     std::vector<std::string> savepoints;   // name of SAVEPOINT, RELEASE or ROLLBACK TO, in order
     vector_search search;                  // valid if is_vector_search
+    own_statement own;                     // none of `settings` then
 
     [[nodiscard]] bool replica_by_syntax() const noexcept { return reason == primary_reason::none; }
 };

@@ -1,7 +1,7 @@
 #include "proxy/client/classifier.hpp"
 
 #include "metrics/probe.hpp"
-#include "routing/hints.hpp"
+#include "routing/own_setting.hpp"
 #include "routing/sql_parser.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ known_text classifier::classify(std::string_view text, bool standard_strings) {
     routing::route_override asked;
     if (key.hint.length != 0) {
         const auto hints = routing::parse_hints(text.substr(key.hint.offset, key.hint.length));
-        asked = {hints.consistency, hints.target};
+        asked = routing::override_of(hints);
     }
     if (auto found = cache_.find(key)) {
         probe_.trait_cache_hit();

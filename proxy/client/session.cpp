@@ -133,14 +133,8 @@ asio::awaitable<bool> session::greet(const login_outcome& who) {
         co_return false;
     }
     acknowledges_ = migration::supervisor::acknowledges(*worker_.config, database_);
-    settings_ptr startup;
-    for (const auto& [name, value] : who.settings) {
-        if (name == "application_name") {
-            application_name_ = value;
-        }
-        startup = worker_.settings.with(startup, make_setting_from_text(name, value));
-    }
-    state_.start(startup);
+    start_settings(who.settings);
+    const auto startup = state_.wanted();
     const auto cached = worker_.welcomes.find({database_, user_, startup});
     if (cached != worker_.welcomes.end()) {
         told_ = cached->second;

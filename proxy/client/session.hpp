@@ -12,6 +12,7 @@
 
 #include "proxy/client/login.hpp"
 #include "proxy/client/session_state.hpp"
+#include "proxy/client/startup_request.hpp"
 #include "proxy/client/statements.hpp"
 #include "proxy/client/unit.hpp"
 #include "proxy/client/unit_retry.hpp"
@@ -75,6 +76,7 @@ public:
     void deliver(protocol::bytes_view bytes) override;
     void settled(std::uint64_t note, outcome how, protocol::bytes_view frame) override;
     bool takes_back(std::uint64_t note) override;
+    void reword(std::uint64_t note, std::uint8_t type) override;
     void parameter_changed(
         std::string_view name,
         std::string_view value,
@@ -123,9 +125,12 @@ private:
 
     // session_collect.cpp: from bytes to units
     [[nodiscard]] step advance();
+    [[nodiscard]] bool held_up();
+    [[nodiscard]] step forward_next();
     [[nodiscard]] step collect();
     [[nodiscard]] step note(const protocol::frame_part& part);
     void note_parse(const protocol::frame_part& part);
+    void note_text(const known_text& what);
     void note_bind(const protocol::frame_part& part);
     [[nodiscard]] step skip_to_sync();
     void answer_alone();
@@ -160,6 +165,16 @@ private:
     void leaves_behind(const known_text& what);
     void fail_unit(protocol::sqlstate code, std::string message);
     void unit_sent();
+
+    // session_own.cpp: settings of pgweir's own
+    void start_settings(const startup_settings& given);
+    [[nodiscard]] static std::optional<protocol::diagnostic>
+    refuse_own(const known_text& what, std::string_view text);
+    [[nodiscard]] bool
+    forward_own_query(const known_text& known, std::string_view text, std::uint64_t dropped);
+    [[nodiscard]] bool fail_own_parse(const known_text& known, std::string_view text);
+    [[nodiscard]] bool forward_own_execute(const portal& bound, protocol::bytes_view message);
+    [[nodiscard]] bool own_setting_under_way() const;
 
     // session_effects.cpp: what comes true when the server has answered
     struct note_record {

@@ -48,15 +48,20 @@ bool session::forwarding() const noexcept {
                       link_->owes().skipping()));
 }
 
+// Must what the client says next wait? A unit that is to be sent again comes first.
+bool session::held_up() {
+    if (retry_.now() == unit_retry::phase::due) {
+        input_.put_back(retry_.take());
+    }
+    return retry_.holds() || must_wait_for_store();
+}
+
 session::step session::advance() {
     for (;;) {
         if (broken_ || fatal_ || terminated_) {
             return step::finish;
         }
-        if (retry_.now() == unit_retry::phase::due) {
-            input_.put_back(retry_.take());
-        }
-        if (retry_.holds() || must_wait_for_store()) {
+        if (held_up()) {
             return step::wait_for_answers;
         }
         if (skip_to_sync_) {
@@ -72,41 +77,49 @@ session::step session::advance() {
             }
             continue;
         }
-        if (link_ && unit_.scanned != 0 && link_->owes().copy_in()) {
-            // Collected before the server entered copy mode, in which messages make no units.
-            unit_decided_ = false;
-            unit_.clear();
-        }
-        const auto view = input_.view();
-        if (view.empty()) {
-            return step::read;
-        }
-        if (!cutter_.in_body() && !known_type(view[0])) {
-            return refuse("invalid frontend message type " + std::to_string(view[0]));
-        }
-        const auto before = cutter_;
-        const auto part = cutter_.next(view);
-        if (part.kind == part_kind::incomplete) {
-            return step::read;
-        }
-        if (part.kind == part_kind::violation) {
-            broken_ = true;
-            return step::finish;
-        }
-        if (link_ && name_unsettled(part)) {
-            return step::wait_for_answers;
-        }
-        forward(part);
-        if (std::exchange(postponed_, false)) {
-            cutter_ = before;
-            return step::wait_for_answers;
-        }
-        compared_ = 0;
-        input_.consume(part.bytes.size());
-        if (link_ && link_->out().pending() > stream::high_water) {
-            return step::drain_server;
+        if (const auto next = forward_next(); next != step::obtain) {
+            return next;
         }
     }
+}
+
+// One message to the server. Obtain stands for "go on" here.
+session::step session::forward_next() {
+    if (link_ && unit_.scanned != 0 && link_->owes().copy_in()) {
+        // Collected before the server entered copy mode, in which messages make no units.
+        unit_decided_ = false;
+        unit_.clear();
+    }
+    const auto view = input_.view();
+    if (view.empty()) {
+        return step::read;
+    }
+    if (!cutter_.in_body() && !known_type(view[0])) {
+        return refuse("invalid frontend message type " + std::to_string(view[0]));
+    }
+    const auto before = cutter_;
+    const auto part = cutter_.next(view);
+    if (part.kind == part_kind::incomplete) {
+        return step::read;
+    }
+    if (part.kind == part_kind::violation) {
+        broken_ = true;
+        return step::finish;
+    }
+    if (link_ && name_unsettled(part)) {
+        return step::wait_for_answers;
+    }
+    forward(part);
+    if (std::exchange(postponed_, false)) {
+        cutter_ = before;
+        return step::wait_for_answers;
+    }
+    compared_ = 0;
+    input_.consume(part.bytes.size());
+    if (link_ && link_->out().pending() > stream::high_water) {
+        return step::drain_server;
+    }
+    return step::obtain;
 }
 
 session::step session::collect() {
@@ -237,7 +250,7 @@ session::step session::note_query(const frame_part& part) {
         return refuse("invalid message format");
     }
     unit_.texts.push_back(classify(query->text));
-    unit_.runs(unit_.texts.back());
+    note_text(unit_.texts.back());
     unit_.executes = unit_.needs_server = true;
     unit_.known_parses = false;
     unit_.scanned += part.bytes.size();
@@ -263,7 +276,15 @@ void session::note_parse(const frame_part& part) {
     }
     unit_.texts.push_back(classify(parse->text));
     unit_.named.emplace_back(std::string(parse->name), unit_.texts.size() - 1);
-    unit_.runs(unit_.texts.back());
+    note_text(unit_.texts.back());
+}
+
+void session::note_text(const known_text& what) {
+    if (what.traits->own.action != routing::own_action::none) {
+        ask_any_server();  // which gets something else in the place of the text
+    } else {
+        unit_.runs(what);
+    }
 }
 
 void session::note_bind(const frame_part& part) {
@@ -280,13 +301,13 @@ void session::note_bind(const frame_part& part) {
     }
     if (bind->statement.empty()) {
         if (statements_.unnamed.version != 0) {
-            unit_.runs(statements_.unnamed.known);
+            note_text(statements_.unnamed.known);
         }
         return;
     }
     if (const auto* known = statements_.find(bind->statement)) {
         const auto& what = *known->what;
-        unit_.runs({what.shape, what.traits, what.asked});
+        note_text({what.shape, what.traits, what.asked});
     }
 }
 

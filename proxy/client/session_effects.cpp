@@ -234,6 +234,10 @@ void session::apply(const note_record& record) {
         return;
     }
     const auto& traits = *record.traits;
+    if (traits.own.changes()) {
+        state_.apply(traits.own);
+        return;
+    }
     state_.apply(record.settings);
     if (traits.discards_all) {
         state_.discard_all();

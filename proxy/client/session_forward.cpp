@@ -13,7 +13,6 @@
 namespace weir::proxy::client {
 namespace {
 
-using protocol::answer_to;
 using protocol::frame_part;
 using protocol::ledger_entry;
 using protocol::owed;
@@ -124,6 +123,9 @@ void session::forward_query(const frame_part& part) {
             unit_sent();
             return;
         }
+        if (forward_own_query(known, query->text, dropped)) {
+            return;
+        }
         leaves_behind(known);
         note = effects_of(known, query->text, nullptr);
     } else {
@@ -140,16 +142,6 @@ void session::forward_query(const frame_part& part) {
         .note = note};
     (void)link_->send(entry, part.bytes);
     unit_sent();
-}
-
-void session::fail_unit(protocol::sqlstate code, std::string message) {
-    std::vector<std::uint8_t> text;
-    protocol::byte_writer writer(text);
-    protocol::diagnostic what;
-    what.code = code;
-    what.message = std::move(message);
-    protocol::backend::encode_error(writer, what);
-    link_->fail_unit(std::move(text));
 }
 
 void session::forward_parse(const frame_part& part) {
@@ -182,6 +174,18 @@ void session::forward_parse(const frame_part& part) {
         build_.clear();
         protocol::byte_writer writer(build_);
         frontend::parse{}.encode(writer);
+        (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, build_);
+        return;
+    }
+    if (fail_own_parse(known, parse->text)) {
+        statements_.drop_unnamed();
+        return;
+    }
+    if (const auto instead = stand_in_of(known.traits->own); !instead.empty()) {
+        const auto note = note_unnamed(instead, parse->oids, std::move(known));
+        build_.clear();
+        protocol::byte_writer writer(build_);
+        frontend::parse{{}, instead, parse->oids}.encode(writer);
         (void)link_->send({.kind = owed::parse, .tag = tag(purpose::noted), .note = note}, build_);
         return;
     }
@@ -320,6 +324,9 @@ void session::forward_execute(const frame_part& part) {
     if (const auto* bound = statements_.find_portal(execute->portal)) {
         if (bound->deallocates) {
             (void)link_->send({.kind = owed::execute, .tag = tag(purpose::deallocate)}, part.bytes);
+            return;
+        }
+        if (forward_own_execute(*bound, part.bytes)) {
             return;
         }
         leaves_behind(bound->known);

@@ -23,7 +23,7 @@ constexpr unsigned settings_attempts = 3;
 }  // namespace
 
 bool session::obtain_at_once() {
-    if (link_ && !link_prepared_) {
+    if (link_ && (!link_prepared_ || own_setting_under_way())) {
         return false;
     }
     if (link_ && unit_.decisive == nullptr && !unit_.write) {

@@ -14,12 +14,32 @@ using protocol::answer_to;
 using protocol::frame_part;
 using protocol::owed;
 using protocol::part_kind;
+using protocol::backend::transaction_status;
 using upstream::purpose;
 using upstream::tag;
 namespace frontend = protocol::frontend;
 namespace sqlstates = protocol::sqlstates;
 
+// All that may be prepared in one.
+bool leaves_failed_transaction(const routing::traits& what) {
+    return what.ends_transaction || what.kind == routing::statement_kind::rollback_to;
+}
+
+std::vector<std::uint8_t> error_response(protocol::sqlstate code, std::string message) {
+    std::vector<std::uint8_t> text;
+    protocol::byte_writer writer(text);
+    protocol::diagnostic what;
+    what.code = code;
+    what.message = std::move(message);
+    protocol::backend::encode_error(writer, what);
+    return text;
+}
+
 }  // namespace
+
+void session::fail_unit(protocol::sqlstate code, std::string message) {
+    link_->fail_unit(error_response(code, std::move(message)));
+}
 
 // A name whose Parse or Close belongs to an earlier unit and has not been answered: whether the
 // name is there is not known yet.
@@ -54,16 +74,22 @@ void session::forward_named_parse(const frame_part& part) {
     const auto parse = *frontend::parse::decode(part.body());
     auto known = next_text(parse.text);
     if (statements_.find(parse.name) != nullptr) {
-        fail_unit(
+        link_->fail_parse(error_response(
             sqlstates::duplicate_statement,
             "prepared statement \"" + std::string(parse.name) + "\" already exists"
-        );
+        ));
+        return;
+    }
+    if (fail_own_parse(known, parse.text)) {
         return;
     }
     const statement_registry::request wanted{parse.text, parse.oids, search_path()};
     auto shared = worker_.statements.find(wanted);
     if (!shared) {
-        shared = worker_.statements.add(wanted, known.shape, std::move(known.traits), known.asked);
+        auto instead = stand_in_of(known.traits->own);
+        shared =
+            worker_.statements
+                .add(wanted, known.shape, std::move(known.traits), known.asked, std::move(instead));
     }
     if (!shared) {
         fail_unit(
@@ -72,20 +98,26 @@ void session::forward_named_parse(const frame_part& part) {
         );
         return;
     }
+    const bool there = link_->statements.use(shared->id) != nullptr;
+    if (there && link_->status() == transaction_status::failed && link_->owes().empty() &&
+        !leaves_failed_transaction(*shared->traits)) {
+        link_->fail_parse(error_response(sqlstates::in_failed_transaction, "transaction failed"));
+        return;
+    }
     const auto note = take_note(
         {.what = note_record::kind::parse,
          .name = std::string(parse.name),
          .traits = shared->traits}
     );
     statements_.set(parse.name, {shared, ++worker_.event});
-    if (link_->statements.use(shared->id) != nullptr) {
+    if (there) {
         (void)link_->answer_locally(purpose::parse_complete, note);
         return;
     }
     link_->prepare_parse(shared);
     build_.clear();
     protocol::byte_writer writer(build_);
-    frontend::parse{shared->server_name, parse.text, parse.oids}.encode(writer);
+    frontend::parse{shared->server_name, shared->to_send(), parse.oids}.encode(writer);
     (void)link_->send(
         {.kind = owed::parse, .tag = tag(purpose::noted), .note = note, .object = shared->id},
         build_

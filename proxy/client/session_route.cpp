@@ -70,7 +70,7 @@ routing::route_request session::question() {
         .statement = *text.traits,
         .key = text.shape,
         .judged = judged,
-        .asked = text.asked,
+        .asked = routing::merged(text.asked, state_.asked()),
         .session = {database_, user_, application_name_, "public"},
         .token = token_probe_ ? token_probe_->token : token_,
         .rules = *worker_.rules,

@@ -11,10 +11,30 @@ bool is_identity(std::string_view name) {
 
 }  // namespace
 
-void session_state::start(settings_ptr startup) {
+void session_state::start(settings_ptr startup, std::shared_ptr<const own_settings> own) {
     startup_ = std::move(startup);
-    now_ = {startup_, nullptr};
+    own_startup_ = std::move(own);
+    now_ = {startup_, nullptr, own_startup_};
     base_ = now_;
+}
+
+void session_state::apply(const routing::own_statement& what) {
+    own_settings changed = now_.own ? *now_.own : own_settings{};
+    const auto value = what.action == routing::own_action::set ? std::string_view(what.value)
+                       : own_startup_                          ? own_startup_->value(what.name)
+                                                               : std::string_view{};
+    changed.set(what.name, value, what.local);
+    now_.own = std::make_shared<const own_settings>(std::move(changed));
+}
+
+void session_state::commit() {
+    if (now_.own && now_.own->has_local()) {
+        own_settings rest = *now_.own;
+        rest.end_transaction();
+        now_.own = std::make_shared<const own_settings>(std::move(rest));
+    }
+    base_ = now_;
+    savepoints_.clear();
 }
 
 void session_state::apply(const std::vector<routing::setting_effect>& effects) {
@@ -64,11 +84,11 @@ void session_state::reset_all() {
             }
         }
     }
-    now_ = {wanted, held};
+    now_ = {wanted, held, own_startup_};
 }
 
 void session_state::discard_all() {
-    now_ = {startup_, nullptr};
+    now_ = {startup_, nullptr, own_startup_};
 }
 
 void session_state::rollback_to(std::string_view name) {

@@ -1,6 +1,7 @@
 #include "proxy/client/startup_request.hpp"
 
 #include "protocol/startup_options.hpp"
+#include "proxy/client/own_settings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +37,14 @@ add(startup_settings& settings, std::string_view name, std::string_view value) {
             .detail = {},
             .hint = {}};
     }
-    settings.emplace_back(lower(name), value);
+    auto plain = lower(name);
+    if (routing::is_own_setting(plain)) {
+        if (auto wrong = check_own_setting(plain, value)) {
+            wrong->level = protocol::severity::fatal;
+            return wrong;
+        }
+    }
+    settings.emplace_back(std::move(plain), value);
     return std::nullopt;
 }
 

@@ -32,6 +32,8 @@ enum class purpose : std::uint16_t {
     close_complete,
     deallocate,  // an empty statement in the place of DEALLOCATE; the client is told that it was
                  // one
+    own_show,    // a query in the place of SHOW of a setting that no server knows; the client's
+                 // note tells which
 };
 
 [[nodiscard]] constexpr std::uint16_t tag(purpose what) noexcept {
@@ -53,6 +55,9 @@ public:
     // with this note. True: the client tells nobody and will send the whole unit again; its
     // ready() follows.
     [[nodiscard]] virtual bool takes_back(std::uint64_t note) = 0;
+    // A row (type D) or the end (type C) of what stands in the place of the client's SHOW with this
+    // note: the client is to be told what it would be of that.
+    virtual void reword(std::uint64_t note, std::uint8_t type) = 0;
     // A ParameterStatus that the client caused has been recorded and is to be passed on.
     virtual void parameter_changed(
         std::string_view name,

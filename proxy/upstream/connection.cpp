@@ -25,8 +25,6 @@ using protocol::backend::transaction_status;
 
 constexpr std::array<std::uint8_t, 5> parse_complete{'1', 0, 0, 0, 4};
 constexpr std::array<std::uint8_t, 5> close_complete{'3', 0, 0, 0, 4};
-constexpr std::array<std::uint8_t, 16>
-    deallocated{'C', 0, 0, 0, 15, 'D', 'E', 'A', 'L', 'L', 'O', 'C', 'A', 'T', 'E', 0};
 
 constexpr purpose purpose_of(const ledger_entry& entry) {
     return static_cast<purpose>(entry.tag);
@@ -162,6 +160,9 @@ bool connection::on_part(const protocol::frame_part& part) {
             forward_body_ = ledger_.front().to == answer_to::client && client_ != nullptr;
             if (forward_body_) {
                 forward(part.bytes);
+            } else if (ledger_.front().to == answer_to::reworded && client_ != nullptr) {
+                deliver_run();
+                client_->reword(ledger_.front().note, part.type);
             } else if (clean_step_ == clean_step::probe && probe_ && part.kind == part_kind::whole) {
                 probe_answered(part.body());
             }
@@ -195,16 +196,16 @@ bool connection::on_message(const protocol::frame_part& part) {
             (part.type == 'Z' && client_ != nullptr && kept(part.bytes))) {
             break;
         }
-        if (client_ != nullptr && part.type == 'I' &&
-            purpose_of(outcome.entry) == purpose::deallocate) {
-            deliver_run();
-            client_->deliver(deallocated);
-        } else if (client_ != nullptr) {
+        if (client_ != nullptr && !reword(outcome.entry, part.type)) {
             forward(part.bytes);
         }
         break;
     case verdict::swallow: break;
     case verdict::replace:
+        if (client_ != nullptr && aborted_) {
+            forward(part.bytes);  // which PostgreSQL finds first
+            break;
+        }
         deliver_run();
         if (client_ != nullptr) {
             client_->deliver(own_errors_[outcome.entry.note]);
@@ -289,6 +290,7 @@ bool connection::on_error(const protocol::frame_part& part) {
     }
     // Of a name of the proxy's own it only says that a Close did not happen.
     already_there_ = fields->code() == "42P05";
+    aborted_ = fields->code() == "25P02";
     const bool alive = on_message(part);
     stale_ = false;
     if (std::exchange(hushed_, false)) {
@@ -335,25 +337,6 @@ void connection::on_ready(bytes_view frame) {
     case injected_result::failed: client_->injected_done(&injected_failure_); break;
     case injected_result::none: client_->ready(status_); break;
     }
-}
-
-// ParameterDescription comes before PostgreSQL looks whether the plan is stale (exec_describe_
-// statement_message in tcop/postgres.c), so whether the client is to hear of it shows later. True:
-// not now.
-bool connection::hold_back(const ledger_entry& entry, const protocol::frame_part& part) {
-    if (entry.kind != owed::describe_statement || entry.note == 0 || client_ == nullptr) {
-        return false;
-    }
-    if (part.type == 't') {
-        held_back_.assign(part.bytes.begin(), part.bytes.end());
-        return true;
-    }
-    if (!held_back_.empty()) {
-        deliver_run();
-        client_->deliver(held_back_);
-        held_back_.clear();
-    }
-    return false;
 }
 
 void connection::deliver_locals() {

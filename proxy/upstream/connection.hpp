@@ -122,6 +122,10 @@ public:
     // An ErrorResponse of the proxy's own in its turn, which also makes the server fail: its unit
     // is rolled back.
     void fail_unit(std::vector<std::uint8_t>&& error_response);
+    // The same in the place of a Parse, and of a simple Query: in a failed transaction they fail by
+    // that.
+    void fail_parse(std::vector<std::uint8_t>&& error_response);
+    void fail_query(std::vector<std::uint8_t>&& error_response);
 
     // Makes the server hold `wanted`. True: it does already; false: injected_done() follows.
     [[nodiscard]] bool bring_settings(const settings_ptr& wanted);
@@ -205,6 +209,12 @@ private:
     [[nodiscard]] bool on_error(const protocol::frame_part& part);
     void forward(protocol::bytes_view frame);
     void forward_notification(const protocol::frame_part& part);
+    [[nodiscard]] bool reword(const protocol::ledger_entry& entry, std::uint8_t type);
+    void fail_with(
+        std::vector<std::uint8_t>&& error_response,
+        protocol::owed kind,
+        protocol::bytes_view message
+    );
     [[nodiscard]] bool
     hold_back(const protocol::ledger_entry& entry, const protocol::frame_part& part);
     void deliver_run();
@@ -214,6 +224,7 @@ private:
         client_link::outcome how,
         protocol::bytes_view frame
     );
+    void settle_statement(const protocol::ledger_entry& entry, client_link::outcome how);
     void settle_dropped();
     void injected_over(purpose what);
     void forget_statements();
@@ -252,8 +263,9 @@ private:
     bool injected_failed_ = false;
     enum class clean_step : std::uint8_t { none, unit, rollback, reset, probe };
     clean_step clean_step_ = clean_step::none;
-    bool stale_ = false;   // the error being handled says that a plan's result type has changed
-    bool hushed_ = false;  // and the client is not told
+    bool stale_ = false;    // the error being handled says that a plan's result type has changed
+    bool hushed_ = false;   // and the client is not told
+    bool aborted_ = false;  // … that the transaction has failed before
     bool already_there_ = false;  // the error being handled says that the statement exists
     std::uint64_t dirty_by_ = 0;
     std::map<std::uint64_t, statement_ptr> stale_statements_;  // still on the server, of no use

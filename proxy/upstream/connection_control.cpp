@@ -29,6 +29,7 @@ constexpr std::string_view put_back =
     "SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; UNLISTEN *; "
     "SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
 constexpr std::string_view no_such_statement = "weir_no_such_statement";
+constexpr std::string_view no_such_function = "SELECT pg_catalog.weir_no_such_function()";
 constexpr auto goodbye_limit = std::chrono::seconds(1);
 
 }  // namespace
@@ -237,16 +238,6 @@ bool connection::answer_locally(purpose what, std::uint64_t note) {
 }
 
 void connection::fail_unit(std::vector<std::uint8_t>&& error_response) {
-    const auto number = next_own_error_++;
-    const ledger_entry entry{
-        .kind = owed::bind,
-        .to = answer_to::replace,
-        .tag = tag(purpose::own_error),
-        .note = number};
-    if (!ledger_.push(entry)) {
-        return;
-    }
-    own_errors_[number] = std::move(error_response);
     scratch_out_.clear();
     protocol::byte_writer writer(scratch_out_);
     frontend::bind{
@@ -254,7 +245,37 @@ void connection::fail_unit(std::vector<std::uint8_t>&& error_response) {
         .statement = no_such_statement,
         .tail = std::string_view("\0\0\0\0\0\0", 6)}
         .encode(writer);
-    stream_->write(scratch_out_);
+    fail_with(std::move(error_response), owed::bind, scratch_out_);
+}
+
+void connection::fail_parse(std::vector<std::uint8_t>&& error_response) {
+    scratch_out_.clear();
+    protocol::byte_writer writer(scratch_out_);
+    frontend::parse{no_such_statement, no_such_function, {}}.encode(writer);
+    fail_with(std::move(error_response), owed::parse, scratch_out_);
+}
+
+void connection::fail_query(std::vector<std::uint8_t>&& error_response) {
+    scratch_out_.clear();
+    protocol::byte_writer writer(scratch_out_);
+    frontend::query{no_such_function}.encode(writer);
+    fail_with(std::move(error_response), owed::query, scratch_out_);
+}
+
+void connection::fail_with(
+    std::vector<std::uint8_t>&& error_response,
+    owed kind,
+    bytes_view message
+) {
+    const auto number = next_own_error_++;
+    const ledger_entry entry{
+        .kind = kind,
+        .to = answer_to::replace,
+        .tag = tag(purpose::own_error),
+        .note = number};
+    if (send(entry, message)) {
+        own_errors_[number] = std::move(error_response);
+    }
 }
 
 void connection::send_query(std::string_view text, purpose what) {

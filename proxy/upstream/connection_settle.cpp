@@ -5,6 +5,7 @@
 #include "proxy/upstream/connection.hpp"
 #include "proxy/worker_context.hpp"
 
+#include <array>
 #include <utility>
 
 namespace weir::proxy::upstream {
@@ -15,6 +16,9 @@ using protocol::bytes_view;
 using protocol::ledger_entry;
 using protocol::owed;
 
+constexpr std::array<std::uint8_t, 16>
+    deallocated{'C', 0, 0, 0, 15, 'D', 'E', 'A', 'L', 'L', 'O', 'C', 'A', 'T', 'E', 0};
+
 constexpr purpose purpose_of(const ledger_entry& entry) {
     return static_cast<purpose>(entry.tag);
 }
@@ -22,26 +26,11 @@ constexpr purpose purpose_of(const ledger_entry& entry) {
 }  // namespace
 
 void connection::settle(const ledger_entry& entry, client_link::outcome how, bytes_view frame) {
-    const bool done = how == client_link::outcome::answered;
-    if (entry.kind == owed::parse && entry.object == 0 && !done) {
+    if (how != client_link::outcome::answered && entry.kind == owed::parse && entry.object == 0) {
         unnamed_owner = 0;  // the server holds none now, or still somebody else's
     }
-    if (entry.object != 0 && entry.kind == owed::parse && !done) {
-        if (!already_there_ || how != client_link::outcome::failed) {
-            statements.remove(entry.object);
-        }
-    } else if (entry.object != 0 && entry.kind == owed::close) {
-        const auto found = closing_.find(entry.object);
-        if (found != closing_.end()) {
-            if (!done) {
-                statements.add(found->second);  // a Close in the skip window did not happen
-            }
-            closing_.erase(found);
-        }
-    } else if (entry.object != 0 && stale_ && !done) {
-        if (auto gone = statements.remove(entry.object)) {
-            stale_statements_[entry.object] = std::move(gone);
-        }
+    if (entry.object != 0) {
+        settle_statement(entry, how);
     }
     switch (purpose_of(entry)) {
     case purpose::compare:
@@ -63,10 +52,33 @@ void connection::settle(const ledger_entry& entry, client_link::outcome how, byt
         }
         break;
     default:
-        if (entry.note != 0 && client_ != nullptr && entry.to == answer_to::client) {
+        if (entry.note != 0 && client_ != nullptr &&
+            (entry.to == answer_to::client || entry.to == answer_to::reworded)) {
             client_->settled(entry.note, how, frame);
         }
         break;
+    }
+}
+
+// What became of a prepared statement of the server's.
+void connection::settle_statement(const ledger_entry& entry, client_link::outcome how) {
+    const bool done = how == client_link::outcome::answered;
+    if (entry.kind == owed::parse) {
+        if (!done && (!already_there_ || how != client_link::outcome::failed)) {
+            statements.remove(entry.object);
+        }
+    } else if (entry.kind == owed::close) {
+        const auto found = closing_.find(entry.object);
+        if (found != closing_.end()) {
+            if (!done) {
+                statements.add(found->second);  // a Close in the skip window did not happen
+            }
+            closing_.erase(found);
+        }
+    } else if (stale_ && !done) {
+        if (auto gone = statements.remove(entry.object)) {
+            stale_statements_[entry.object] = std::move(gone);
+        }
     }
 }
 
@@ -126,6 +138,41 @@ void connection::deliver_run() {
     if (client_ != nullptr) {
         client_->deliver(bytes);
     }
+}
+
+// ParameterDescription comes before PostgreSQL looks whether the plan is stale (exec_describe_
+// statement_message in tcop/postgres.c), so whether the client is to hear of it shows later. True:
+// not now.
+bool connection::hold_back(const ledger_entry& entry, const protocol::frame_part& part) {
+    if (entry.kind != owed::describe_statement || entry.note == 0 || client_ == nullptr) {
+        return false;
+    }
+    if (part.type == 't') {
+        held_back_.assign(part.bytes.begin(), part.bytes.end());
+        return true;
+    }
+    if (!held_back_.empty()) {
+        deliver_run();
+        client_->deliver(held_back_);
+        held_back_.clear();
+    }
+    return false;
+}
+
+// True: the client has been told the end of its own statement.
+bool connection::reword(const ledger_entry& entry, std::uint8_t type) {
+    const auto what = purpose_of(entry);
+    if (what == purpose::deallocate && type == 'I') {
+        deliver_run();
+        client_->deliver(deallocated);
+        return true;
+    }
+    if (what == purpose::own_show && type == 'C') {
+        deliver_run();
+        client_->reword(entry.note, type);
+        return true;
+    }
+    return false;
 }
 
 }  // namespace weir::proxy::upstream

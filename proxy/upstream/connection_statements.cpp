@@ -23,7 +23,7 @@ bool connection::replay(const statement_ptr& wanted) {
     prepare_parse(wanted);
     scratch_out_.clear();
     protocol::byte_writer writer(scratch_out_);
-    frontend::parse{wanted->server_name, wanted->text, wanted->oids}.encode(writer);
+    frontend::parse{wanted->server_name, wanted->to_send(), wanted->oids}.encode(writer);
     return send(
         {.kind = owed::parse,
          .to = answer_to::client_if_error,

@@ -54,6 +54,26 @@ TEST_CASE("B57 options that cannot be read give an error that names them") {
     CHECK(read.error().message.find("-X") != std::string::npos);
 }
 
+TEST_CASE("settings of pgweir's own are checked when they come") {
+    const auto read = read_startup_settings(message({
+        {"user", "ann"},
+        {"options", "-c PGweir.target=replica --pgweir.consistency=bounded:2s"},
+    }));
+    REQUIRE(read.has_value());
+    const startup_settings expected{
+        {"pgweir.target", "replica"},
+        {"pgweir.consistency", "bounded:2s"}};
+    CHECK(*read == expected);
+    const auto bad = read_startup_settings(message({{"pgweir.target", "nowhere"}}));
+    REQUIRE(bad.has_error());
+    CHECK(bad.error().level == protocol::severity::fatal);
+    CHECK(bad.error().code == protocol::sqlstates::invalid_parameter_value);
+    CHECK(bad.error().message == "invalid value for parameter \"pgweir.target\": \"nowhere\"");
+    const auto unknown = read_startup_settings(message({{"options", "-c pgweir.colour=red"}}));
+    REQUIRE(unknown.has_error());
+    CHECK(unknown.error().code == protocol::sqlstates::undefined_object);
+}
+
 TEST_CASE("what cannot be the name of a parameter is refused as PostgreSQL does") {
     for (const char* const name : {"a;b", "a b", "1a", "a.", ".a", "a..b", "a.1b", "a\"b", "$a"}) {
         CAPTURE(name);

@@ -39,6 +39,16 @@ TEST_CASE("a text that somebody holds is shared") {
     CHECK(registry.size() == 1);
 }
 
+TEST_CASE("servers get the text or what stands in for it") {
+    statement_registry registry(0, plenty);
+    const auto traits = std::make_shared<const routing::traits>();
+    const auto plain = registry.add({"select 1", "", ""}, {}, traits);
+    CHECK(plain->to_send() == "select 1");
+    const auto other = registry.add({"show pgweir.target", "", ""}, {}, traits, {}, "select 2");
+    CHECK(other->text == "show pgweir.target");
+    CHECK(other->to_send() == "select 2");
+}
+
 TEST_CASE("types and search_path tell equal texts apart") {
     statement_registry registry(0, plenty);
     const auto one = add(registry, {"select $1", int4, ""});

@@ -30,6 +30,10 @@ TEST_CASE("Every key is read") {
     );
     CHECK(parse_hints("consistency=bounded:150ms").consistency->bound == 150ms);
     CHECK(parse_hints("target=primary").target == config::targets::primary);
+    CHECK(parse_hints("target=replicas").target == config::targets::replicas);
+    CHECK(
+        parse_hints("target=replicas_then_primary").target == config::targets::replicas_then_primary
+    );
 }
 
 TEST_CASE("Letters blanks and commas do not matter and the last of two counts") {

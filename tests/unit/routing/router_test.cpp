@@ -244,6 +244,8 @@ TEST_CASE("B112 what the client asks for wins over rules and catalog but not ove
         {"replicas without a level",   no_rule, reading(),     healthy(), "bc", "bounded",  {safe, {}, {{}, replicas}}},
         {"strong and replicas",        no_rule, reading(),     healthy(), "a",  "strong",   {safe, {}, {strong, replicas}}},
         {"replicas against the catalog", no_rule, reading(),   healthy(), "bc", "bounded",  {user, {}, {{}, replicas}}},
+        {"a setting for this read",    no_rule, reading(),     healthy(), "bc", "bounded",  {safe, {}, {{}, replicas, true}}},
+        {"a setting against the catalog", no_rule, reading(),  healthy(), "a",  "function", {user, {}, {{}, replicas, true}}},
         {"a level against the catalog", no_rule, reading(),    healthy(), "a",  "function", {user, {}, {eventual, {}}}},
         {"anything against the syntax", no_rule, writing(),    healthy(), "a",  "write",    {safe, {}, {eventual, replicas}}},
     });
