@@ -99,6 +99,8 @@ struct client final : upstream::client_link {
 
     bool takes_back(std::uint64_t /*note*/) override { return false; }
 
+    void reword(std::uint64_t /*note*/, std::uint8_t /*type*/) override {}
+
     void parameter_changed(
         std::string_view /*name*/,
         std::string_view /*value*/,
