@@ -122,15 +122,17 @@ std::optional<std::vector<timeline_end>> parse_history(std::string_view text) {
     return entries;
 }
 
+std::string of_other_cluster(std::uint64_t system_identifier, std::uint64_t expected) {
+    return std::string(other_cluster) + ": its system identifier is " +
+           std::to_string(system_identifier) + ", not " + std::to_string(expected);
+}
+
 continuity continuity_of(const journal_position& journal, const server_position& server) {
     if (server.standby) {
         return not_yet{.reason = "the server is a standby"};
     }
     if (server.system_identifier != journal.system_identifier) {
-        return gap{
-            .reason = "the server is of another cluster: its system identifier is " +
-                      std::to_string(server.system_identifier) + ", not " +
-                      std::to_string(journal.system_identifier)};
+        return gap{.reason = of_other_cluster(server.system_identifier, journal.system_identifier)};
     }
     if (server.timeline == journal.timeline) {
         return on_one_timeline(journal, server);

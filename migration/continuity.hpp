@@ -71,6 +71,10 @@ struct carries_on {
     friend bool operator==(const carries_on&, const carries_on&) = default;
 };
 
+// How the reason of a gap begins when the server's data have a history of their own.
+inline constexpr std::string_view other_cluster = "the server is of another cluster";
+[[nodiscard]] std::string of_other_cluster(std::uint64_t system_identifier, std::uint64_t expected);
+
 // Changes were or may have been missed: the store is stale.
 struct gap {
     std::string reason;

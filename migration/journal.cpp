@@ -66,7 +66,7 @@ journal_result<std::optional<migration_record>> journal::load() {
     }
     const auto rows = read(
         "SELECT phase, reason, slot, publication, system_identifier, timeline, "
-        "consistent_point, confirmed, sent, fingerprint, leaves FROM pgweir.migration "
+        "consistent_point, confirmed, sent, history, fingerprint, leaves FROM pgweir.migration "
         "WHERE name = $1"
     );
     if (!rows) {
@@ -92,24 +92,27 @@ journal_result<std::optional<migration_record>> journal::load() {
         .consistent_point = lsn_of(at(6)),
         .confirmed = lsn_of(at(7)),
         .sent = lsn_of(at(8)),
-        .fingerprint = at(9),
-        .leaves = oids_of(at(10))});
+        .history = static_cast<std::uint32_t>(number_of(at(9))),
+        .fingerprint = at(10),
+        .leaves = oids_of(at(11))});
 }
 
 journal_result<void> journal::begin(
     const std::string& slot,
     const std::string& publication,
-    const std::string& fingerprint
+    const std::string& fingerprint,
+    std::uint32_t history
 ) {
     const auto written = fenced(
-        "INSERT INTO pgweir.migration AS m (name, phase, slot, publication, fingerprint) SELECT "
-        "$1, 'preparing', $3, $4, $5::jsonb WHERE EXISTS (SELECT FROM fence) ON CONFLICT (name) DO "
-        "UPDATE SET phase = excluded.phase, reason = '', slot = excluded.slot, publication = "
-        "excluded.publication, fingerprint = excluded.fingerprint, system_identifier = 0, timeline "
-        "= 0, consistent_point = '0/0', confirmed = '0/0', sent = '0/0', leaves = '{}', changed_at "
+        "INSERT INTO pgweir.migration AS m (name, phase, slot, publication, fingerprint, history) "
+        "SELECT $1, 'preparing', $3, $4, $5::jsonb, $6::bigint WHERE EXISTS (SELECT FROM fence) ON "
+        "CONFLICT (name) DO UPDATE SET phase = excluded.phase, reason = '', slot = excluded.slot, "
+        "publication = excluded.publication, fingerprint = excluded.fingerprint, history = "
+        "excluded.history, system_identifier = 0, timeline = 0, consistent_point = '0/0', "
+        "confirmed = '0/0', sent = '0/0', leaves = '{}', changed_at "
         "= now() WHERE "
         "m.phase IN ('failed', 'preparing')",
-        {slot, publication, fingerprint}
+        {slot, publication, fingerprint, std::to_string(history)}
     );
     if (!written) {
         return written.error();
@@ -152,21 +155,34 @@ journal_result<void> journal::change_phase(phase from, phase to, const std::stri
     return change_phase_with("reason = $5", from, to, {reason});
 }
 
-journal_result<void> journal::change_phase_at(
-    phase from,
-    phase to,
-    std::uint64_t system_identifier,
-    std::uint32_t timeline,
-    std::uint64_t consistent_point
-) {
-    const auto at = lsn_text(consistent_point);
+journal_result<void> journal::change_phase_at(phase from, phase to, const capture_start& start) {
     return change_phase_with(
         "reason = '', system_identifier = $5::numeric, timeline = $6::bigint, consistent_point = "
-        "$7::pg_lsn, confirmed = $7::pg_lsn, sent = $7::pg_lsn",
+        "$7::pg_lsn, confirmed = $7::pg_lsn, sent = $7::pg_lsn, history = $8::bigint",
         from,
         to,
-        {std::to_string(system_identifier), std::to_string(timeline), at}
+        {std::to_string(start.system_identifier),
+         std::to_string(start.timeline),
+         lsn_text(start.consistent_point),
+         std::to_string(start.history)}
     );
+}
+
+journal_result<void> journal::change_reason(phase of, const std::string& reason) {
+    const auto written = fenced(
+        "UPDATE pgweir.migration SET reason = $4 WHERE name = $1 AND phase = $3 AND EXISTS (SELECT "
+        "FROM fence)",
+        {std::string(to_string(of)), reason}
+    );
+    if (!written) {
+        return written.error();
+    }
+    if (*written == 0) {
+        return journal_error{
+            .what = journal_fault::refused,
+            .text = "migration " + migration_ + " is not in phase " + std::string(to_string(of))};
+    }
+    return {};
 }
 
 journal_result<void>

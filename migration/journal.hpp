@@ -51,8 +51,22 @@ struct migration_record {
     std::uint64_t consistent_point = 0;  // of the slot; version of copied rows
     std::uint64_t confirmed = 0;         // all changes before it are in the store
     std::uint64_t sent = 0;              // none beyond it were sent; see confirm()
-    std::string fingerprint;             // JSON, see fingerprint.hpp
-    std::vector<std::uint32_t> leaves;   // OIDs of the partitions that were handled
+    // Added to the timeline in versions (written_timeline()), so that they are newer than what the
+    // store held before the migration was forced, or had moved to another cluster.
+    std::uint32_t history = 0;
+    std::string fingerprint;            // JSON, see fingerprint.hpp
+    std::vector<std::uint32_t> leaves;  // OIDs of the partitions that were handled
+
+    // What stands for the timeline in versions.
+    [[nodiscard]] std::uint32_t written_timeline() const noexcept { return history + timeline; }
+};
+
+// Where changes are captured from on: of a new slot or outbox.
+struct capture_start {
+    std::uint64_t system_identifier = 0;
+    std::uint32_t timeline = 0;
+    std::uint32_t history = 0;
+    std::uint64_t consistent_point = 0;
 };
 
 struct letter {
@@ -93,21 +107,23 @@ public:
     [[nodiscard]] journal_result<std::optional<migration_record>> load();
 
     // A row in phase `preparing`, from off or failed. Positions are zero.
-    [[nodiscard]] journal_result<void>
-    begin(const std::string& slot, const std::string& publication, const std::string& fingerprint);
+    [[nodiscard]] journal_result<void> begin(
+        const std::string& slot,
+        const std::string& publication,
+        const std::string& fingerprint,
+        std::uint32_t history = 0
+    );
 
     // Refused if the phase is not `from`, or `to` may not follow it.
     [[nodiscard]] journal_result<void>
     change_phase(phase from, phase to, const std::string& reason);
 
     // The same, with a new slot's position: its consistent point is confirmed and nothing is sent.
-    [[nodiscard]] journal_result<void> change_phase_at(
-        phase from,
-        phase to,
-        std::uint64_t system_identifier,
-        std::uint32_t timeline,
-        std::uint64_t consistent_point
-    );
+    [[nodiscard]] journal_result<void>
+    change_phase_at(phase from, phase to, const capture_start& start);
+
+    // Another reason for the phase, which stays. Refused if the phase is not this one.
+    [[nodiscard]] journal_result<void> change_reason(phase of, const std::string& reason);
 
     // Positions on the timeline. To be called before `confirmed` is told to the slot, and before
     // anything beyond `sent` goes to the store; so both are written rarely, `sent` ahead of time.

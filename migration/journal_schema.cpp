@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS pgweir.migration (
     consistent_point pg_lsn NOT NULL DEFAULT '0/0',
     confirmed pg_lsn NOT NULL DEFAULT '0/0',
     sent pg_lsn NOT NULL DEFAULT '0/0',
+    history bigint NOT NULL DEFAULT 0,
     fingerprint jsonb NOT NULL,
     leaves text[] NOT NULL DEFAULT '{}',
     changed_at timestamptz NOT NULL DEFAULT now());
@@ -77,7 +78,7 @@ CREATE TABLE IF NOT EXISTS pgweir.verify (
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (migration, run, side));
-INSERT INTO pgweir.meta (version) VALUES (1) ON CONFLICT DO NOTHING;
+INSERT INTO pgweir.meta (version) VALUES (2) ON CONFLICT DO NOTHING;
 )";
 
 std::optional<sql_error> make(sql_session& session, bool schema_is_there) {

@@ -21,7 +21,7 @@
 
 namespace weir::migration {
 
-inline constexpr int journal_version = 1;
+inline constexpr int journal_version = 2;
 
 // Makes the schema if it is not there; two may try at a time. An error if it was made by a newer
 // version of this program, if rights are missing, or if the connection is lost.

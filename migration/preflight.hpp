@@ -18,6 +18,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,21 +27,36 @@ namespace weir::migration {
 struct preflight_report {
     std::vector<check> checks;  // in the order in which they should be put right
     migration::plan plan;       // means nothing where a check of the table was refused
+    // Of a document that is newer than any change from now on would be.
+    std::optional<version> newer_document{};
 };
 
 // `session` leads to the primary, at `where`, with the migration's role. `open_store` makes an
 // adapter for the plan; it may throw std::runtime_error. Blocks for as long as the store's
-// time-outs allow.
+// time-outs allow; reads the versions of all documents of the plan's namespaces, and calls
+// `between` before each page, which may throw.
 [[nodiscard]] preflight_report preflight(
     sql_session& session,
     const source_address& where,
     const config::migration& intent,
-    const std::function<std::unique_ptr<store::store>(const plan&)>& open_store
+    const std::function<std::unique_ptr<store::store>(const plan&)>& open_store,
+    const std::function<void()>& between
 );
 
-// Whether the store takes documents of the plan: it answers, and namespaces of the plan's that are
-// there already have its dimensions and metric.
-[[nodiscard]] std::vector<check> store_checks(store::store& target, const plan& what);
+struct store_report {
+    std::vector<check> checks;
+    std::optional<version> newest{};  // of the documents that are there
+};
+
+// Whether the store takes documents of the plan: it answers, namespaces of the plan's that are
+// there already have its dimensions and metric, and no document in them is newer than `now`, which
+// changes from now on exceed. Without `now` the documents are the migration's own.
+[[nodiscard]] store_report store_checks(
+    store::store& target,
+    const plan& what,
+    std::optional<version> now,
+    const std::function<void()>& between
+);
 
 // SQL for an administrator, for psql on the primary: the role, its rights, the schema and the
 // publication. The password is left to \password.

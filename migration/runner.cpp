@@ -100,6 +100,12 @@ void runner::pause_for_order(std::chrono::milliseconds time) {
     }
 }
 
+void runner::check_stop() const {
+    if (stopping_) {
+        throw stopped();
+    }
+}
+
 void runner::set_record(std::optional<migration_record> record) {
     const std::lock_guard lock(mutex_);
     record_ = std::move(record);
@@ -183,10 +189,10 @@ void runner::step(governed& with) {
     case phase::dual_writing:
     case phase::resyncing: stream(with, record); break;
     case phase::stale:
-        if (record.reason.starts_with(too_much_wal)) {
-            pause_for_order(500ms);  // for `resume`: the disk may be as full as before
+        if (waits_for_resume(record)) {
+            pause_for_order(500ms);
         } else {
-            resync(with, record);
+            resync(with, record, false);
         }
         break;
     case phase::removing: remove(with, record); break;

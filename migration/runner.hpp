@@ -63,12 +63,6 @@ private:
     struct order;
     struct governed;
 
-    struct capture_start {
-        std::uint64_t system_identifier = 0;
-        std::uint32_t timeline = 0;
-        std::uint64_t consistent_point = 0;
-    };
-
     struct capture_check {
         continuity found;
         std::uint32_t timeline = 0;  // of the server
@@ -79,6 +73,7 @@ private:
     void step(governed& with);
     void count(governed& with);
     void guard_disk(governed& with, const migration_record& record);
+    void check_stop() const;
     void pause(std::chrono::milliseconds time);
     void pause_for_order(std::chrono::milliseconds time);
     void pause_after_fault();
@@ -91,7 +86,9 @@ private:
     // runner_phases.cpp: what each phase asks
     void prepare(governed& with, const migration_record& record);
     void stream(governed& with, const migration_record& record);
-    void resync(governed& with, const migration_record& record);
+    void resync(governed& with, const migration_record& record, bool asked);
+    [[nodiscard]] std::uint32_t history_after(const plan& what, const migration_record& record)
+        const;
     void remove(governed& with, const migration_record& record);
     [[nodiscard]] bool mend_tail(governed& with, migration_record& now);
     [[nodiscard]] run_outcome run_stream(
@@ -113,12 +110,18 @@ private:
 
     // runner_capture.cpp
     [[nodiscard]] capture_start
-    begin_capture(governed& with, const plan& what, const std::string& slot);
+    begin_capture(governed& with, const plan& what, const migration_record& record);
     [[nodiscard]] capture_start make_slot(governed& with, const std::string& name);
     [[nodiscard]] capture_check
     check_capture(governed& with, const plan& what, const migration_record& record);
     [[nodiscard]] std::unique_ptr<change_source>
     open_capture(governed& with, const plan& what, const migration_record& record);
+    [[nodiscard]] capture_check check_outbox(
+        governed& with,
+        const plan& what,
+        const migration_record& record,
+        const server_position& server
+    );
     void end_capture(governed& with, const migration_record& record);
 
     // runner_commands.cpp
@@ -127,7 +130,13 @@ private:
     [[nodiscard]] reply begin(governed& with, const migration_record& record, const command& what);
     [[nodiscard]] reply verify(bool repair);
     [[nodiscard]] reply dead_letters(bool retry);
-    [[nodiscard]] reply look(const command& what);
+
+    struct looked {
+        reply report;
+        std::optional<version> newer_document;  // see preflight_report
+    };
+
+    [[nodiscard]] looked look(const command& what);
     [[nodiscard]] plan plan_of(sql_session& session) const;
     [[nodiscard]] std::unique_ptr<store::store> open_store(const plan& what) const;
 

@@ -61,7 +61,7 @@ reply runner::carry_out(const command& what) {
     switch (what.what) {
     case verb::start:
         if (what.dry_run) {
-            return look(what);
+            return look(what).report;
         }
         return order_and_wait(what);
     case verb::pause:
@@ -90,7 +90,7 @@ reply runner::obey(governed& with, const migration_record& record, const command
     }
     case verb::resume: {
         if (now == phase::stale) {
-            resync(with, record);
+            resync(with, record, true);
             return done("a new slot is there; verify and repair follow");
         }
         const auto to = resumed(now);
@@ -137,7 +137,7 @@ reply runner::begin(governed& with, const migration_record& record, const comman
             "MIGRATE STATUS tells how it goes."
         );
     }
-    auto report = look(what);
+    auto [report, newer] = look(what);
     if (!report.done) {
         return report;
     }
@@ -146,21 +146,25 @@ reply runner::begin(governed& with, const migration_record& record, const comman
     }
     const auto name = object_name(settings_.intent.name);
     const auto print = fingerprint_of(plan_of(with.server.session()), settings_.target.name);
-    held(with.records.begin(name, name, print));
+    // Forced: whatever the store has is older from now on.
+    held(with.records.begin(name, name, print, newer ? newer->timeline : record.history));
     report.rows.push_back({"start", "ok", "publication and slot are being made; the copy follows"});
     return report;
 }
 
 // What `start` would meet, without changing anything.
-reply runner::look(const command& what) {
+runner::looked runner::look(const command& what) {
     primary server(servers_);
     if (const auto fault = server.find()) {
-        return refused(*fault);
+        return {refused(*fault), {}};
     }
-    const auto report =
-        preflight(server.session(), server.where(), settings_.intent, [this](const plan& of) {
-            return open_store(of);
-        });
+    const auto report = preflight(
+        server.session(),
+        server.where(),
+        settings_.intent,
+        [this](const plan& of) { return open_store(of); },
+        [this] { check_stop(); }
+    );
     reply made{
         .done = what.dry_run || passes(report.checks, what.force),
         .text = "the migration cannot start as things are",
@@ -174,7 +178,7 @@ reply runner::look(const command& what) {
         const auto script = grant_script(settings_.intent, server.where().database);
         made.rows.push_back({"rights", "script", script});
     }
-    return made;
+    return {std::move(made), report.newer_document};
 }
 
 reply runner::verify(bool repair) {

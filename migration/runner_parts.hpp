@@ -18,6 +18,12 @@ namespace weir::migration {
 // How the reason of a phase begins that waits for somebody to free the disk.
 inline constexpr std::string_view too_much_wal = "too much WAL";
 
+// A stale migration that is not resynchronised by itself: the disk may be as full as before; or it
+// is another cluster's, and the store may still be of use to those of the first.
+[[nodiscard]] inline bool waits_for_resume(const migration_record& record) {
+    return record.reason.starts_with(too_much_wal) || record.reason.starts_with(other_cluster);
+}
+
 // What the governing thread holds on to while it has the lease.
 struct runner::governed {
     governed(const source_servers& servers, const std::string& name, std::uint64_t lease_epoch)

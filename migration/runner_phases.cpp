@@ -1,4 +1,5 @@
 // What the runner does in each phase.
+#include "migration/census.hpp"
 #include "migration/continuity.hpp"
 #include "migration/fingerprint.hpp"
 #include "migration/held.hpp"
@@ -25,7 +26,7 @@ using namespace std::chrono_literals;
 // has read from it.
 void runner::prepare(governed& with, const migration_record& record) {
     const auto what = plan_of(with.server.session());
-    const auto made = begin_capture(with, what, record.slot);
+    const auto made = begin_capture(with, what, record);
     source_reader reader(what, servers_);
     await_snapshot(reader.server(), servers_);
     const auto rows = reader.estimated_rows();
@@ -42,13 +43,7 @@ void runner::prepare(governed& with, const migration_record& record) {
         held(with.records.save_ranges(ranges));
     }
     held(with.records.save_leaves(leaf_oids(with.server.session(), what)));
-    held(with.records.change_phase_at(
-        record.phase,
-        phase::copying,
-        made.system_identifier,
-        made.timeline,
-        made.consistent_point
-    ));
+    held(with.records.change_phase_at(record.phase, phase::copying, made));
     spdlog::info(
         "migration {}: slot {} at {}, about {} rows to copy",
         settings_.intent.name,
@@ -59,22 +54,45 @@ void runner::prepare(governed& with, const migration_record& record) {
 }
 
 // A new slot, and verify with repair beside its stream, makes up for what was missed.
-void runner::resync(governed& with, const migration_record& record) {
+void runner::resync(governed& with, const migration_record& record, bool asked) {
     const auto what = plan_of(with.server.session());
-    const auto made = begin_capture(with, what, record.slot);
-    held(with.records.change_phase_at(
-        phase::stale,
-        phase::resyncing,
-        made.system_identifier,
-        made.timeline,
-        made.consistent_point
-    ));
+    const auto server = read_identity(with.server.session());
+    if (server.error) {
+        throw std::runtime_error(server.error->text);
+    }
+    const auto id = server.position.system_identifier;
+    const bool moved = id != record.system_identifier;
+    if (moved && !asked) {
+        held(
+            with.records.change_reason(phase::stale, of_other_cluster(id, record.system_identifier))
+        );
+        return;
+    }
+    const auto history = moved ? history_after(what, record) : record.history;
+    auto made = begin_capture(with, what, record);
+    made.history = history;
+    held(with.records.change_phase_at(phase::stale, phase::resyncing, made));
     spdlog::warn(
         "migration {}: changes were missed ({}); a new slot is at {}, verify and repair follow",
         settings_.intent.name,
         record.reason,
         routing::to_string(routing::lsn{made.consistent_point})
     );
+}
+
+// For a cluster whose positions say nothing of those before: what is written from now on is newer
+// than every document, so whatever the stream or the repair writes is taken.
+std::uint32_t runner::history_after(const plan& what, const migration_record& record) const {
+    const auto target = open_store(what);
+    const auto names = namespaces_of(*target, what);
+    if (!names) {
+        throw std::runtime_error(names.error().text);
+    }
+    const auto found = take_census(*target, *names, [this] { check_stop(); });
+    if (!found) {
+        throw std::runtime_error(found.error().text);
+    }
+    return std::max(record.written_timeline(), found->newest.value_or(version{}).timeline);
 }
 
 void runner::stream(governed& with, const migration_record& record) {

@@ -1,9 +1,11 @@
 #include "migration/server_facts.hpp"
 
 #include "migration/slot.hpp"
+#include "routing/position.hpp"
 
 #include <array>
 #include <charconv>
+#include <limits>
 #include <span>
 
 namespace weir::migration {
@@ -88,13 +90,33 @@ public:
         }
         const std::array<parameter, 1> parameters = {plan_.name};
         const auto rows = ask(
-            "SELECT (SELECT version FROM pgweir.meta), EXISTS (SELECT FROM pgweir.migration WHERE "
-            "name = $1)",
+            "SELECT (SELECT version FROM pgweir.meta), m.name IS NOT NULL, m.phase <> 'failed', "
+            "to_jsonb(m)->>'history' FROM (SELECT) AS one LEFT JOIN pgweir.migration AS m ON "
+            "m.name "
+            "= $1",
             parameters
         );
         if (rows.size() == 1) {
             facts_.journal_made_by = rows.at(0, 0);
             facts_.slot_in_journal = rows.at(0, 1) == "t";
+            facts_.under_way = rows.at(0, 2) == "t";
+            facts_.now.timeline += number_of<std::uint32_t>(rows.at(0, 3));
+        }
+    }
+
+    void read_position() {
+        if (error || facts_.standby) {
+            return;
+        }
+        const auto rows =
+            ask("SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), "
+                "8))::bit(32)::bigint, pg_current_wal_insert_lsn()",
+                {});
+        if (rows.size() == 1) {
+            facts_.now.timeline += number_of<std::uint32_t>(rows.at(0, 0));
+            facts_.now.lsn = routing::parse_lsn(rows.at(0, 1)).value_or(routing::lsn{}).value;
+            // A repair has the last one.
+            facts_.now.ordinal = std::numeric_limits<std::uint32_t>::max();
         }
     }
 
@@ -157,6 +179,7 @@ facts_answer read_facts(sql_session& session, const plan& what) {
     all.read_server();
     all.read_rights();
     all.read_journal();
+    all.read_position();
     all.read_objects();
     all.read_transactions();
     found.error = all.error;

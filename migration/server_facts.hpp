@@ -7,6 +7,7 @@
 #include "migration/continuity.hpp"
 #include "migration/publication.hpp"
 #include "migration/sql.hpp"
+#include "migration/version.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -44,6 +45,9 @@ struct server_facts {
     bool may_use_schema = false;   // CREATE and USAGE in it
     std::string journal_made_by;   // its version; empty: it is not there
     bool slot_in_journal = false;  // the migration has been started, so the slot is its own
+    bool under_way = false;        // … and has not failed: what the store holds is its own, too
+    // Versions of changes from now on are newer than this one; see migration_record::history.
+    migration::version now;
     std::optional<slot_state> slot;
     publication_answer publication;
     std::vector<running_transaction> transactions;

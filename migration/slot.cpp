@@ -103,8 +103,7 @@ slot_report read_slot(sql_session& session, const std::string& name) {
     return report;
 }
 
-server_answer
-read_server(sql_session& session, const source_address& where, const std::string& slot) {
+server_answer read_identity(sql_session& session) {
     server_answer found;
     // A standby has no WAL of its own whose timeline could be asked for; it is not needed there.
     const auto answer = session.run(
@@ -120,6 +119,16 @@ read_server(sql_session& session, const source_address& where, const std::string
     position.standby = answer.rows.at(0, 0) == "t";
     position.system_identifier = number_of<std::uint64_t>(answer.rows.at(0, 1));
     position.timeline = number_of<std::uint32_t>(answer.rows.at(0, 2));
+    return found;
+}
+
+server_answer
+read_server(sql_session& session, const source_address& where, const std::string& slot) {
+    auto found = read_identity(session);
+    if (found.error) {
+        return found;
+    }
+    auto& position = found.position;
     found.error = find_slot(session, slot, position.slot);
     if (!found.error && !position.standby) {
         found.error = read_history(where, position);

@@ -26,6 +26,9 @@ struct server_answer {
     std::optional<sql_error> error;
 };
 
+// Standby or not, system identifier, timeline: of whatever server the session leads to.
+[[nodiscard]] server_answer read_identity(sql_session& session);
+
 // All that continuity_of() wants to know, of whatever server the session leads to. The history of
 // its timeline is read over a replication connection to the same address, which is opened for it.
 [[nodiscard]] server_answer

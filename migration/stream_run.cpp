@@ -285,7 +285,7 @@ void stream_run::confirm(bool at_once) {
 
 void stream_run::start_copy() {
     auto ranges = held(journal_.ranges());
-    const version at{record_.timeline, record_.consistent_point, 0};
+    const version at{record_.written_timeline(), record_.consistent_point, 0};
     const auto give = [this](operation&& what) {
         pipeline_->give(std::move(what), [this] { check(); });
     };

@@ -96,7 +96,9 @@ public:
     [[nodiscard]] double lag_seconds() const;
 
     // A version that no change in the store exceeds.
-    [[nodiscard]] version applied() const { return {record_.timeline, pipeline_->reached(), 0}; }
+    [[nodiscard]] version applied() const {
+        return {record_.written_timeline(), pipeline_->reached(), 0};
+    }
 
     [[nodiscard]] phase current_phase() const { return phase_; }
 

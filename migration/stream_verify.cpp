@@ -43,7 +43,7 @@ void stream_run::settle_resync() {
             run_end::hopeless,
             std::to_string(state.report.unrepaired) +
                 " documents of the store have newer versions than the source: they are of another "
-                "history of it; remove the migration, empty its namespaces, start it anew"};
+                "history of it; `start` it anew, by force or with its namespaces emptied"};
         throw stopped();
     }
     held(journal_.change_phase(phase::resyncing, phase::dual_writing, {}));
@@ -72,11 +72,11 @@ std::uint64_t asked(primary& server, const std::string& query) {
 // transactions end before the rows are read that the repair writes.
 version stream_run::repair_version(primary& server) const {
     if (settings_.plan.capture == capture_kind::wal) {
-        return {record_.timeline, pipeline_->reached(), 0};
+        return applied();
     }
     const auto next = "SELECT nextval(pg_get_serial_sequence(" +
                       quoted_text(outbox_table(settings_.plan)) + ", 'id'))";
-    return {record_.timeline, asked(server, next), 0};
+    return {record_.written_timeline(), asked(server, next), 0};
 }
 
 void stream_run::catch_up(primary& server) {

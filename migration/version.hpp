@@ -9,9 +9,9 @@
 
 namespace weir::migration {
 
-// Ordered by timeline, then by the LSN of the commit, then by the place within the transaction. A
-// row of the first copy has the slot's consistent point and ordinal 0: every streamed change is
-// newer. With `capture: outbox` the LSN is the outbox id.
+// Ordered by timeline (plus migration_record::history), then by the LSN of the commit, then by the
+// place within the transaction. A row of the first copy has the slot's consistent point and ordinal
+// 0: every streamed change is newer. With `capture: outbox` the LSN is the outbox id.
 struct version {
     std::uint32_t timeline = 0;
     std::uint64_t lsn = 0;

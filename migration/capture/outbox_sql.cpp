@@ -34,6 +34,13 @@ SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.reln
     OR c.oid IN (SELECT relid FROM pg_catalog.pg_partition_tree($1::oid::regclass) WHERE isleaf)
  ORDER BY c.oid = $1::oid DESC)";
 
+// The sequence of the identity column.
+constexpr const char* first_id_question = R"(
+SELECT s.seqstart
+  FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_sequence s ON s.seqrelid = d.objid
+ WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = d.classid
+   AND d.refobjid = pg_catalog.to_regclass($1) AND d.deptype = 'i')";
+
 struct member {
     std::string name;
     bool owned = false;
@@ -56,11 +63,13 @@ std::string tenant_column(const plan& what) {
 }
 
 // `types`: of the key's columns, then of the tenant.
-std::string create_table(const plan& what, const std::vector<std::string>& types) {
+std::string
+create_table(const plan& what, const std::vector<std::string>& types, std::uint64_t first) {
     const auto keys = what.layout.key.size();
-    std::string columns =
-        "id bigint GENERATED ALWAYS AS IDENTITY (CACHE 1) PRIMARY KEY, xid xid8 NOT NULL,"
-        " relid oid NOT NULL, operation \"char\" NOT NULL";
+    std::string columns = "id bigint GENERATED ALWAYS AS IDENTITY (START WITH " +
+                          std::to_string(first) +
+                          " CACHE 1) PRIMARY KEY, xid xid8 NOT NULL,"
+                          " relid oid NOT NULL, operation \"char\" NOT NULL";
     for (const auto* prefix : {"new_", "old_"}) {
         for (std::size_t i = 0; i < keys; ++i) {
             columns += std::string(", ") + prefix + std::to_string(i + 1) + ' ' + types[i];
@@ -194,7 +203,19 @@ std::string outbox_table(const plan& what) {
     return "pgweir." + quoted_name("outbox_" + what.name);
 }
 
-std::optional<sql_error> install_outbox(sql_session& on, const plan& what) {
+outbox_answer first_outbox_id(sql_session& on, const plan& what) {
+    const std::array<std::optional<std::string>, 1> parameters = {outbox_table(what)};
+    const auto answer = on.run(first_id_question, parameters);
+    if (!answer) {
+        return {.id = {}, .error = answer.error};
+    }
+    if (answer.rows.size() == 0) {
+        return {};
+    }
+    return {.id = std::stoull(std::string(answer.rows.at(0, 0))), .error = {}};
+}
+
+std::optional<sql_error> install_outbox(sql_session& on, const plan& what, std::uint64_t first) {
     const auto types = types_of(on, what);
     const auto found = members_of(on, what);
     if (!types || !found) {
@@ -223,7 +244,7 @@ std::optional<sql_error> install_outbox(sql_session& on, const plan& what) {
             "NOT EXISTS",
             "SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'pgweir'",
             "CREATE SCHEMA pgweir"
-        ) + create_table(what, names) +
+        ) + create_table(what, names, first) +
             create_function(what) + create_triggers(what, members)
     );
 }

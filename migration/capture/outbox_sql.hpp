@@ -12,6 +12,7 @@
 #include "migration/plan.hpp"
 #include "migration/sql.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -21,11 +22,21 @@ namespace weir::migration {
 // that of their commits), xid, relid, operation ('i', 'u', 'd', 't'), new_1 …, old_1 …, old_tenant.
 [[nodiscard]] std::string outbox_table(const plan& what);
 
-// Installs everything in one transaction; what is there already stays. Again after partitions have
-// been made or attached. Waits at most 3 s for the table's lock (55P03), during which writers wait.
-// Needs the right to create in the database, or the schema pgweir; TRIGGER on the table. As the
-// table's owner it also makes the triggers fire for replicated writes (session_replication_role).
-[[nodiscard]] std::optional<sql_error> install_outbox(sql_session& on, const plan& what);
+// Installs everything in one transaction; what is there already stays. Ids of an outbox that is
+// made now begin with `first`. Again after partitions have been made or attached. Waits at most 3 s
+// for the table's lock (55P03), during which writers wait. Needs the right to create in the
+// database, or the schema pgweir; TRIGGER on the table. As the table's owner it also makes the
+// triggers fire for replicated writes (session_replication_role).
+[[nodiscard]] std::optional<sql_error>
+install_outbox(sql_session& on, const plan& what, std::uint64_t first = 1);
+
+struct outbox_answer {
+    std::optional<std::uint64_t> id;  // nothing: there is no outbox
+    std::optional<sql_error> error;
+};
+
+// The id with which the outbox began.
+[[nodiscard]] outbox_answer first_outbox_id(sql_session& on, const plan& what);
 
 // Removes all of it, with the changes that wait.
 [[nodiscard]] std::optional<sql_error> remove_outbox(sql_session& on, const plan& what);

@@ -7,8 +7,11 @@
 
 namespace weir::migration {
 
-wal_source::wal_source(const plan& what, translator::membership ask)
-    : plan_(what), ask_(std::move(ask)), translator_(std::in_place, what, 0, ask_) {}
+wal_source::wal_source(const plan& what, translator::membership ask, std::uint32_t history)
+    : plan_(what),
+      ask_(std::move(ask)),
+      history_(history),
+      translator_(std::in_place, what, history, ask_) {}
 
 std::optional<sql_error>
 wal_source::open(const source_address& where, const start_request& request) {
@@ -20,7 +23,7 @@ wal_source::open(const source_address& where, const start_request& request) {
         return server.error();
     }
     server_ = *server;
-    translator_.emplace(plan_, server_.timeline, ask_);
+    translator_.emplace(plan_, history_ + server_.timeline, ask_);
     ready_.clear();
     taken_ = 0;
     return stream_.start(request);

@@ -16,8 +16,8 @@ namespace weir::migration {
 
 class wal_source final : public change_source {
 public:
-    // `what` must outlive this object.
-    wal_source(const plan& what, translator::membership ask);
+    // `what` must outlive this object. `history` is added to the timeline in versions.
+    wal_source(const plan& what, translator::membership ask, std::uint32_t history = 0);
 
     // Logs in and begins to read. Versions get the server's timeline.
     [[nodiscard]] std::optional<sql_error>
@@ -43,6 +43,7 @@ private:
 
     const plan& plan_;
     translator::membership ask_;
+    const std::uint32_t history_;
     replication_stream stream_;
     system_identity server_;
     std::optional<translator> translator_;

@@ -11,7 +11,7 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODULES = ("changes_test", "schema_test", "copy_test", "commands_test", "source_test")
+MODULES = ("changes_test", "schema_test", "copy_test", "commands_test", "source_test", "history_test")
 
 
 def names():

@@ -67,13 +67,13 @@ TEST_CASE("the schema is made once by many and is refused when it is newer") {
         }
     }
     auto session = test::superuser();
-    CHECK(session.value("SELECT count(*) FROM pgweir.meta WHERE version = 1") == "1");
-    session.query("UPDATE pgweir.meta SET version = 2");
+    CHECK(session.value("SELECT count(*) FROM pgweir.meta WHERE version = 2") == "1");
+    session.query("UPDATE pgweir.meta SET version = 3");
     sql_session late;
     REQUIRE_FALSE(late.connect(test::primary_address()).has_value());
     const auto refused = ensure_journal(late);
     REQUIRE(refused.has_value());
-    CHECK(refused->text.ends_with(": schema pgweir has version 2; this program works with version 1"
+    CHECK(refused->text.ends_with(": schema pgweir has version 3; this program works with version 2"
     ));
 }
 
@@ -93,21 +93,14 @@ TEST_CASE("phases and positions are kept") {
     auto own = held.open();
     must(own.begin("pgweir_groups", "pgweir_groups", R"({"table": "public.t"})"));
     must(own.begin("pgweir_groups", "pgweir_groups", R"({"table": "public.t"})"));
-    must(own.change_phase_at(
-        phase::preparing,
-        phase::copying,
-        18'000'000'000'000'000'001U,
-        3,
-        0x16B374D848
-    ));
+    const capture_start start{
+        .system_identifier = 18'000'000'000'000'000'001U,
+        .timeline = 3,
+        .history = 4'000'000'000,
+        .consistent_point = 0x16B374D848};
+    must(own.change_phase_at(phase::preparing, phase::copying, start));
     // The answer of an attempt may be lost: the second one is no error.
-    must(own.change_phase_at(
-        phase::preparing,
-        phase::copying,
-        18'000'000'000'000'000'001U,
-        3,
-        0x16B374D848
-    ));
+    must(own.change_phase_at(phase::preparing, phase::copying, start));
     auto found = own.load();
     REQUIRE(found.has_value());
     REQUIRE(found->has_value());
@@ -117,6 +110,7 @@ TEST_CASE("phases and positions are kept") {
     CHECK((*found)->publication == "pgweir_groups");
     CHECK((*found)->system_identifier == 18'000'000'000'000'000'001U);
     CHECK((*found)->timeline == 3);
+    CHECK((*found)->written_timeline() == 4'000'000'003);
     CHECK((*found)->consistent_point == 0x16B374D848);
     CHECK((*found)->confirmed == 0x16B374D848);
     CHECK((*found)->sent == 0x16B374D848);
@@ -151,15 +145,22 @@ TEST_CASE("phases change only as the state allows") {
         refusal(own.change_phase(phase::copying, phase::dual_writing, "")) ==
         "migration groups is not in phase copying"
     );
-    must(own.change_phase_at(phase::preparing, phase::copying, 1, 1, 1));
+    must(own.change_phase_at(phase::preparing, phase::copying, {1, 1, 0, 1}));
     CHECK(refusal(own.begin("s", "p", "{}")) == "migration groups has been started already");
     CHECK(refusal(own.forget()) == "migration groups is not in phase removing");
     must(own.change_phase(phase::copying, phase::failed, "no more"));
-    must(own.begin("s2", "p2", "{}"));
+    must(own.begin("s2", "p2", "{}", 7));
     const auto found = own.load();
     REQUIRE(found.has_value());
     CHECK((*found)->phase == phase::preparing);
     CHECK((*found)->slot == "s2");
+    CHECK((*found)->history == 7);
+    must(own.change_reason(phase::preparing, "waits"));
+    CHECK((*own.load())->reason == "waits");
+    CHECK(
+        refusal(own.change_reason(phase::copying, "x")) ==
+        "migration groups is not in phase copying"
+    );
     CHECK((*found)->consistent_point == 0);
     CHECK((*found)->reason == "");
 }
@@ -169,7 +170,7 @@ TEST_CASE("B148 a writer that has lost the lease changes nothing") {
     held_journal old;
     auto late = old.open();
     must(late.begin("s", "p", "{}"));
-    must(late.change_phase_at(phase::preparing, phase::copying, 1, 1, 0x10));
+    must(late.change_phase_at(phase::preparing, phase::copying, {1, 1, 0, 0x10}));
     copy_range range;
     range.number = 1;
     must(late.save_ranges({&range, 1}));
@@ -387,7 +388,7 @@ TEST_CASE("a journal survives the end of its session") {
                       "application_name = 'pgweir migration' AND pid NOT IN (SELECT pid FROM "
                       "pg_locks WHERE locktype = 'advisory')") == "1"
     );
-    must(own.change_phase_at(phase::preparing, phase::copying, 1, 1, 0x10));
+    must(own.change_phase_at(phase::preparing, phase::copying, {1, 1, 0, 0x10}));
     CHECK((*own.load())->phase == phase::copying);
 }
 

@@ -189,6 +189,22 @@ TEST_CASE("positions of the outbox begin above the one that is given") {
     CHECK(std::get<transaction_end>(source.next(until())).position == 501);
 }
 
+TEST_CASE("an outbox begins where it is told and says so") {
+    outboxed at(captured_table(3), captured_plan(3));
+    CHECK(first_outbox_id(at.admin(), at.what()).id == 1);
+    CHECK_FALSE(install_outbox(at.admin(), at.what(), 0x16B374D849));
+    CHECK(first_outbox_id(at.admin(), at.what()).id == 1);  // it is there already
+    CHECK_FALSE(remove_outbox(at.admin(), at.what()));
+    const auto none = first_outbox_id(at.admin(), at.what());
+    CHECK_FALSE(none.id.has_value());
+    CHECK_FALSE(none.error.has_value());
+    CHECK_FALSE(install_outbox(at.admin(), at.what(), 0x16B374D849));
+    CHECK(first_outbox_id(at.admin(), at.what()).id == 0x16B374D849);
+    at.reopen();
+    at.run(one_row(1) + ';' + one_row(2));
+    CHECK(ids_of(at.changes()) == std::vector<std::uint64_t>{0x16B374D849, 0x16B374D84A});
+}
+
 TEST_CASE("anybody who may write fills the outbox and replicated writes do too") {
     outboxed at(captured_table(3), captured_plan(3));
     at.run("GRANT INSERT, UPDATE, SELECT, TRUNCATE ON captured TO app2");

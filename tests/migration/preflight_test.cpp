@@ -66,7 +66,8 @@ public:
                            throw std::runtime_error("no such host");
                        }
                        return std::make_unique<test::shelf_store>();
-                   }
+                   },
+                   [] {}
         ).checks;
     }
 
@@ -204,15 +205,21 @@ TEST_CASE("B145 a store with another layout is refused and left alone") {
     what.name_of = {.before = "org-", .tenant = true, .after = ".v"};
     test::shelf_store target;
     target.counts = {{"org-1.v", 0}, {"org-1.w", 7}};
-    auto checks = store_checks(target, what);
+    const auto look = [&] { return store_checks(target, what, version{1, 50, 0}, [] {}).checks; };
+    auto checks = look();
     CHECK(text_of(checks, "store") == "ok: answers; 1 of its namespaces are there");
     CHECK(text_of(checks, "store's layout") == "ok: 3 dimensions");
     CHECK(text_of(checks, "store's documents") == "nothing");
     target.counts["org-1.v"] = 1;
-    checks = store_checks(target, what);
-    CHECK(text_of(checks, "store's documents").starts_with("warning: there are documents already"));
+    target.versions["org-1.v"] = {{1, 50, 0}};
+    checks = look();
+    CHECK(
+        text_of(checks, "store's documents") ==
+        "warning: 1 documents are there already; those of rows that are no longer there stay until "
+        "verify with repair removes them"
+    );
     target.misfit = store::error{.what = store::fault::refused, .text = "4 dimensions"};
-    checks = store_checks(target, what);
+    checks = look();
     CHECK(
         text_of(checks, "store's layout") ==
         "refused: org-1.v does not fit: 4 dimensions. Nothing is ever dropped by itself: use "
@@ -220,6 +227,49 @@ TEST_CASE("B145 a store with another layout is refused and left alone") {
     );
     CHECK_FALSE(target.written);
     CHECK(target.ensured == std::vector<std::string>(3, "org-1.v"));
+}
+
+TEST_CASE("B142 documents that are newer or cannot be compared are refused") {
+    plan what;
+    what.name_of = {.before = "org-", .tenant = true, .after = ""};
+    test::shelf_store target;
+    target.counts = {{"org-1", 3}, {"org-2", 1}, {"orb", 9}};
+    target.versions = {{"org-1", {{1, 20, 0}, {1, 10, 0}, {1, 51, 7}}}, {"org-2", {{1, 30, 0}}}};
+    int pages = 0;
+    const auto look = [&](std::optional<version> now) {
+        return store_checks(target, what, now, [&] { ++pages; });
+    };
+    auto report = look(version{1, 50, 0});
+    CHECK(pages == 3);
+    CHECK(report.newest == version{1, 51, 7});
+    CHECK(
+        text_of(report.checks, "store's documents") ==
+        "refused: 4 documents are there already, with versions up to "
+        "00000001.0000000000000033.00000007; this server is at 00000001.0000000000000032.00000000: "
+        "they are of another history of the table, and its changes would lose against them. Empty "
+        "the namespaces, or FORCE: then everything is written over them"
+    );
+    CHECK(passes(report.checks, true));
+    CHECK_FALSE(passes(report.checks, false));
+    // On a later timeline everything is newer.
+    CHECK(passes(look(version{2, 0, 0}).checks, false));
+    // The migration's own.
+    CHECK(text_of(look(std::nullopt).checks, "store's documents") == "nothing");
+    target.versions["org-2"] = {{0x80000000, 1, 0}};
+    report = look(version{1, 50, 0});
+    CHECK(
+        text_of(report.checks, "store's documents").ends_with("can be given. Empty the namespaces")
+    );
+    CHECK_FALSE(passes(report.checks, true));
+    target.versions["org-2"] = {};
+    report = look(version{1, 60, 0});
+    CHECK(
+        text_of(report.checks, "store's documents") ==
+        "refused: org-2 has documents that pgweir has not written: there is no telling whether a "
+        "row "
+        "is newer. Empty it, or use another namespace"
+    );
+    CHECK_FALSE(passes(report.checks, true));
 }
 
 TEST_SUITE_END();

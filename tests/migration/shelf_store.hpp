@@ -3,6 +3,7 @@
 
 #include "migration/store/store.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,7 +14,8 @@ namespace weir::migration::test {
 class shelf_store final : public store::store {
 public:
     std::map<std::string, std::uint64_t> counts;
-    std::optional<migration::store::error> misfit;  // of every namespace
+    std::map<std::string, std::vector<version>> versions;  // of those that pgweir has written
+    std::optional<migration::store::error> misfit;         // of every namespace
     std::vector<std::string> ensured;
     bool written = false;
 
@@ -57,13 +59,23 @@ public:
         return std::vector<stored>{};
     }
 
+    // Two documents on each page.
     [[nodiscard]] result<migration::store::page> scan(
-        const std::string& /*name*/,
-        const std::string& /*after*/,
+        const std::string& name,
+        const std::string& after,
         std::size_t /*limit*/,
         migration::store::fields /*wanted*/
     ) override {
-        return migration::store::page{};
+        const auto& all = versions[name];
+        migration::store::page made;
+        auto at = after.empty() ? 0 : std::stoul(after);
+        for (const auto end = std::min(at + 2, all.size()); at < end; ++at) {
+            stored one;
+            one.version = all[at];
+            made.documents.push_back(std::move(one));
+        }
+        made.next = at < all.size() ? std::to_string(at) : "";
+        return made;
     }
 
     [[nodiscard]] result<std::uint64_t> count(const std::string& name) override {

@@ -152,9 +152,9 @@ TEST_CASE("what the role lacks") {
          [](auto& f, auto&) {
              f.has_schema = true;
              f.may_use_schema = true;
-             f.journal_made_by = "2";
+             f.journal_made_by = "3";
          },
-         "schema pgweir refused: has version 2; this program works with version 1\n"},
+         "schema pgweir refused: has version 3; this program works with version 2\n"},
         {"triggers for the outbox",
          [](auto& f, auto& i) {
              i.capture = config::capture::outbox;
