@@ -9,6 +9,7 @@
 #include "migration/primary.hpp"
 #include "migration/safekeeping.hpp"
 #include "migration/state.hpp"
+#include "migration/verify_progress.hpp"
 
 #include <boost/system/result.hpp>
 
@@ -74,20 +75,6 @@ struct letter {
     std::vector<std::string> key_columns;  // the key's values as texts of plan.hpp
     std::string at;                        // ISO 8601, UTC
     std::uint32_t attempts = 1;
-};
-
-enum class verify_side : std::uint8_t { source, store };
-
-struct verify_progress {
-    std::int64_t run = 0;
-    verify_side side = verify_side::source;
-    std::string cursor;  // where to go on; the meaning is the verifier's
-    std::uint64_t checked = 0;
-    std::uint64_t missing = 0;
-    std::uint64_t extra = 0;
-    std::uint64_t different = 0;
-    bool finished = false;
-    friend bool operator==(const verify_progress&, const verify_progress&) = default;
 };
 
 // What belongs to a document: {namespace, key as text of plan.hpp}.
@@ -166,9 +153,12 @@ public:
 
     // --- verify: journal_verify.cpp ---
 
+    // One for each migration: the newest.
     [[nodiscard]] journal_result<void> save_verify(const verify_progress& progress);
-    // Both sides of the newest run; empty if there was none.
-    [[nodiscard]] journal_result<std::vector<verify_progress>> last_verify();
+    // Nothing if there was none. Without examples.
+    [[nodiscard]] journal_result<std::optional<verify_progress>> last_verify();
+    // What it has looked at may have changed unseen.
+    [[nodiscard]] journal_result<void> drop_verify();
 
 private:
     using parameters = std::vector<std::optional<std::string>>;

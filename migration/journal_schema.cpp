@@ -66,18 +66,21 @@ CREATE TABLE IF NOT EXISTS pgweir.dead_letter (
     attempts integer NOT NULL DEFAULT 1,
     PRIMARY KEY (migration, digest));
 CREATE TABLE IF NOT EXISTS pgweir.verify (
-    migration text,
-    run bigint,
-    side text,
-    cursor text NOT NULL,
-    checked bigint NOT NULL,
+    migration text PRIMARY KEY,
+    repair boolean NOT NULL,
+    over boolean NOT NULL,
+    failure text NOT NULL,
+    side text NOT NULL,
+    cursor text[],
+    rows bigint NOT NULL,
+    documents bigint NOT NULL,
     missing bigint NOT NULL,
     extra bigint NOT NULL,
     different bigint NOT NULL,
-    finished boolean NOT NULL,
-    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (migration, run, side));
+    repaired bigint NOT NULL,
+    unrepaired bigint NOT NULL,
+    unsettled bigint NOT NULL,
+    changed_at timestamptz NOT NULL);
 INSERT INTO pgweir.meta (version) VALUES (2) ON CONFLICT DO NOTHING;
 )";
 

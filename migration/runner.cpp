@@ -295,7 +295,7 @@ migration_status runner::status() const {
         made.lag_bytes = run->lag_bytes();
         made.lag_seconds = run->lag_seconds();
         const auto verify = run->verifying();
-        if (verify.running || verify.finished || !verify.failure.empty()) {
+        if (verify.known()) {
             made.verify = verify;
         }
     }

@@ -43,6 +43,7 @@ void runner::prepare(governed& with, const migration_record& record) {
         held(with.records.save_ranges(ranges));
     }
     held(with.records.save_leaves(leaf_oids(with.server.session(), what)));
+    held(with.records.drop_verify());
     held(with.records.change_phase_at(record.phase, phase::copying, made));
     spdlog::info(
         "migration {}: slot {} at {}, about {} rows to copy",
@@ -71,6 +72,7 @@ void runner::resync(governed& with, const migration_record& record, bool asked) 
     const auto history = moved ? history_after(what, record) : record.history;
     auto made = begin_capture(with, what, record);
     made.history = history;
+    held(with.records.drop_verify());
     held(with.records.change_phase_at(phase::stale, phase::resyncing, made));
     spdlog::warn(
         "migration {}: changes were missed ({}); a new slot is at {}, verify and repair follow",
@@ -142,6 +144,7 @@ void runner::stream(governed& with, const migration_record& record) {
 // which begins in another way.
 bool runner::mend_tail(governed& with, migration_record& now) {
     const std::string reason = "commits were lost with the old primary";
+    held(with.records.drop_verify());
     if (now.phase == phase::copying) {
         held(with.records.change_phase(phase::copying, phase::stale, reason));
         return false;
@@ -287,6 +290,7 @@ void runner::after_watch(
         held(with.records.change_phase(now.phase, phase::stale, reason));
         return;
     }
+    held(with.records.drop_verify());
     if (now.phase == phase::dual_writing) {
         held(with.records.change_phase(phase::dual_writing, phase::resyncing, reason));
     } else if (now.phase == phase::copying) {

@@ -173,6 +173,8 @@ run_outcome stream_run::run() {
         });
         if (phase_ == phase::copying) {
             start_copy();
+        } else {
+            take_up_verify();
         }
         while (!end_) {
             auto event = source_->next(

@@ -54,15 +54,6 @@ struct run_outcome {
     std::string text;
 };
 
-struct verify_state {
-    bool running = false;
-    bool repair = false;
-    verify_report report;
-    verify_cursor cursor;
-    std::string failure;  // why the last one ended early
-    bool finished = false;
-};
-
 // Threads: run() on the runner's; the others on any.
 class stream_run {
 public:
@@ -82,7 +73,8 @@ public:
 
     void stop();
 
-    // False if one is running, or the copy is not over.
+    // From the beginning. False if one is running, or the copy is not over. One that is under way
+    // when the run ends goes on with the next.
     [[nodiscard]] bool start_verify(bool repair);
 
     [[nodiscard]] verify_state verifying() const;
@@ -121,7 +113,12 @@ private:
     [[nodiscard]] std::chrono::milliseconds quiet_interval() const;
     void confirm(bool at_once);
     void promise(std::uint64_t position);
-    void verify_thread(bool repair);
+    void take_up_verify();
+    [[nodiscard]] bool go_on_verifying(verify_progress from);
+    void verify_thread(const verify_progress& from);
+    void verify(primary& server, const verify_progress& from);
+    void note_failure(primary& server, const std::string& failure);
+    void note_verify(journal& records, const verify_progress& progress);
     [[nodiscard]] version repair_version(primary& server) const;
     void catch_up(primary& server);
 
@@ -150,6 +147,7 @@ private:
     std::optional<std::string> copy_failure_;
     std::thread verify_thread_;
     std::chrono::steady_clock::time_point verify_again_;  // not before, after one that failed
+    std::chrono::steady_clock::time_point verify_saved_;  // the verify's thread's
 };
 
 }  // namespace weir::migration

@@ -7,8 +7,19 @@
 #include <spdlog/spdlog.h>
 
 namespace weir::migration {
+namespace {
+
+constexpr std::chrono::seconds save_interval{1};
+
+}  // namespace
 
 bool stream_run::start_verify(bool repair) {
+    verify_progress fresh;
+    fresh.repair = repair;
+    return go_on_verifying(std::move(fresh));
+}
+
+bool stream_run::go_on_verifying(verify_progress from) {
     const std::lock_guard lock(mutex_);
     if (verify_.running || stopping_ || phase_ == phase::copying) {
         return false;
@@ -16,11 +27,30 @@ bool stream_run::start_verify(bool repair) {
     if (verify_thread_.joinable()) {
         verify_thread_.join();
     }
+    from.over = false;
+    from.failure.clear();
     verify_ = {};
     verify_.running = true;
-    verify_.repair = repair;
-    verify_thread_ = std::thread([this, repair] { verify_thread(repair); });
+    verify_.progress = from;
+    verify_.begun = verify_state::clock::now();
+    verify_saved_ = {};
+    verify_thread_ = std::thread([this, from = std::move(from)] { verify_thread(from); });
     return true;
+}
+
+// What the run before, of this process or of another, has left unfinished goes on.
+void stream_run::take_up_verify() {
+    auto last = held(journal_.last_verify());
+    if (!last) {
+        return;
+    }
+    if (!last->over) {
+        static_cast<void>(go_on_verifying(std::move(*last)));
+        return;
+    }
+    const std::lock_guard lock(mutex_);
+    verify_.finished = last->failure.empty();
+    verify_.progress = std::move(*last);
 }
 
 // On the thread that reads the stream: a resync is a verify that repairs, until one has come to its
@@ -30,18 +60,22 @@ void stream_run::settle_resync() {
         return;
     }
     const auto state = verifying();
-    if (!state.finished || !state.repair) {
+    if (!state.finished || !state.progress.repair) {
         const auto now = std::chrono::steady_clock::now();
         if (!state.running && now >= verify_again_) {
             verify_again_ = now + std::chrono::seconds(10);
-            static_cast<void>(start_verify(true));
+            // One that has failed goes on where it was.
+            static_cast<void>(
+                state.progress.repair ? go_on_verifying(state.progress) : start_verify(true)
+            );
         }
         return;
     }
-    if (state.report.unrepaired != 0) {
+    const auto unrepaired = state.progress.report.unrepaired;
+    if (unrepaired != 0) {
         end_ = run_outcome{
             run_end::hopeless,
-            std::to_string(state.report.unrepaired) +
+            std::to_string(unrepaired) +
                 " documents of the store have newer versions than the source: they are of another "
                 "history of it; `start` it anew, by force or with its namespaces emptied"};
         throw stopped();
@@ -100,54 +134,94 @@ void stream_run::catch_up(primary& server) {
     }
 }
 
-void stream_run::verify_thread(bool repair) {
-    const auto end = [this](std::string failure, bool finished) {
+// Durable now and then: what is done since is done again.
+void stream_run::note_verify(journal& records, const verify_progress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    if (progress.over || now - verify_saved_ >= save_interval) {
+        held(records.save_verify(progress));
+        verify_saved_ = now;
+    }
+    const std::lock_guard lock(mutex_);
+    verify_.progress = progress;
+}
+
+void stream_run::verify(primary& server, const verify_progress& from) {
+    const auto target = settings_.open_store();
+    journal records(server, settings_.plan.name, epoch_);
+    const auto rows = source_reader(settings_.plan, servers_).estimated_rows();
+    {
         const std::lock_guard lock(mutex_);
-        verify_.running = false;
-        verify_.failure = std::move(failure);
-        verify_.finished = finished;
-    };
+        verify_.rows_expected = rows;
+        verify_.share_begun = share_of(from, rows).value_or(0);
+    }
+    auto progress = from;
+    note_verify(records, progress);
+    verifier look(
+        settings_.plan,
+        servers_,
+        *target,
+        from.repair,
+        {.watermark = [&] { return repair_version(server); },
+         .catch_up = [&] { catch_up(server); },
+         .repair = [this](std::vector<operation>&& all) { carry_out(std::move(all)); },
+         .progress =
+             [&](const verify_report& report, const verify_cursor& cursor) {
+                 progress.report = report;
+                 progress.cursor = cursor;
+                 note_verify(records, progress);
+             },
+         .sleep =
+             [&](std::chrono::milliseconds time) {
+                 note_verify(records, progress);
+                 sleep(time);
+             }}
+    );
+    progress.report = look.run(from.cursor, from.report);
+    progress.over = true;
+    note_verify(records, progress);
+    const auto& found = progress.report;
+    spdlog::info(
+        "migration {}: verified {} rows and {} documents: {} missing, {} extra, {} different, {} "
+        "repaired",
+        settings_.plan.name,
+        found.rows,
+        found.documents,
+        found.missing,
+        found.extra,
+        found.different,
+        found.repaired
+    );
+}
+
+void stream_run::verify_thread(const verify_progress& from) {
+    primary server(servers_);
+    verify_state ended;
     try {
-        const auto target = settings_.open_store();
-        primary server(servers_);
-        verifier look(
-            settings_.plan,
-            servers_,
-            *target,
-            repair,
-            {.watermark = [&] { return repair_version(server); },
-             .catch_up = [&] { catch_up(server); },
-             .repair = [this](std::vector<operation>&& all) { carry_out(std::move(all)); },
-             .progress =
-                 [this](const verify_report& report, const verify_cursor& cursor) {
-                     const std::lock_guard lock(mutex_);
-                     verify_.report = report;
-                     verify_.cursor = cursor;
-                 },
-             .sleep = [this](std::chrono::milliseconds time) { sleep(time); }}
-        );
-        const auto report = look.run({}, {});
-        spdlog::info(
-            "migration {}: verified {} rows and {} documents: {} missing, {} extra, {} different, "
-            "{} repaired",
-            settings_.plan.name,
-            report.rows,
-            report.documents,
-            report.missing,
-            report.extra,
-            report.different,
-            report.repaired
-        );
-        {
-            const std::lock_guard lock(mutex_);
-            verify_.report = report;
-        }
-        end({}, true);
+        verify(server, from);
+        ended.finished = true;
     } catch (const stopped&) {
-        end("stopped", false);
+        ended.interrupted = true;
     } catch (const std::exception& error) {
         spdlog::error("migration {}: verify: {}", settings_.plan.name, error.what());
-        end(error.what(), false);
+        ended.progress.failure = error.what();
+        note_failure(server, error.what());
+    }
+    const std::lock_guard lock(mutex_);
+    verify_.running = false;
+    verify_.finished = ended.finished;
+    verify_.interrupted = ended.interrupted;
+    verify_.progress.failure = std::move(ended.progress.failure);
+}
+
+// So that the next run does not try again by itself.
+void stream_run::note_failure(primary& server, const std::string& failure) {
+    auto progress = verifying().progress;
+    progress.over = true;
+    progress.failure = failure;
+    try {
+        static_cast<void>(journal(server, settings_.plan.name, epoch_).save_verify(progress));
+    } catch (const stopped&) {
+        return;
     }
 }
 

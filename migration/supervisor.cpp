@@ -80,29 +80,6 @@ std::string seconds_text(double seconds) {
     return text.data();
 }
 
-std::string verify_text(const verify_state& of) {
-    if (!of.running && !of.finished && of.failure.empty()) {
-        return "";
-    }
-    const auto& report = of.report;
-    auto text = std::string(
-                    of.running    ? "running"
-                    : of.finished ? "done"
-                                  : "ended early"
-                ) +
-                ": " + std::to_string(report.rows) + " rows, " + std::to_string(report.documents) +
-                " documents, " + std::to_string(report.missing) + " missing, " +
-                std::to_string(report.extra) + " extra, " + std::to_string(report.different) +
-                " different, " + std::to_string(report.repaired) + " repaired";
-    if (report.unrepaired != 0) {
-        text += ", " + std::to_string(report.unrepaired) + " newer in the store than in the source";
-    }
-    if (report.unsettled != 0) {
-        text += ", " + std::to_string(report.unsettled) + " changing too often";
-    }
-    return of.failure.empty() ? text : text + "; " + of.failure;
-}
-
 }  // namespace
 
 const std::vector<std::string>& status_columns() {
@@ -144,7 +121,7 @@ std::vector<std::string> status_row(const migration_status& of) {
         std::to_string(of.dead_letters),
         std::to_string(of.retained_wal),
         routing::to_string(routing::lsn{of.confirmed}),
-        verify_text(of.verify),
+        described(of.verify, verify_state::clock::now()),
         of.trouble};
 }
 

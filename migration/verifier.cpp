@@ -60,12 +60,14 @@ verify_report verifier::run(verify_cursor from, verify_report so_far) {
     report_ = std::move(so_far);
     if (from.at == verify_cursor::side::source) {
         verify_source(from);
-        from = {.at = verify_cursor::side::store, .last = {}, .space = {}, .next = {}};
+        from = {};
+        from.at = verify_cursor::side::store;
         ways_.progress(report_, from);
     }
     if (from.at == verify_cursor::side::store) {
         verify_store(from);
-        from = {.at = verify_cursor::side::done, .last = {}, .space = {}, .next = {}};
+        from = {};
+        from.at = verify_cursor::side::done;
         ways_.progress(report_, from);
     }
     return report_;
@@ -132,14 +134,15 @@ void verifier::verify_store(verify_cursor& at) {
     }
     std::ranges::sort(spaces);
     for (const auto& space : spaces) {
-        if (space < at.space) {
+        if (space < at.space || (space == at.space && at.space_over)) {
             continue;
         }
         if (space != at.space) {
             at.next.clear();
             at.space = space;
         }
-        do {
+        at.space_over = false;
+        while (!at.space_over) {
             const auto page = asked([&] { return store_.scan(space, at.next, page_rows, {}); });
             if (page.has_error()) {
                 break;  // the namespace has gone
@@ -154,8 +157,9 @@ void verifier::verify_store(verify_cursor& at) {
             report_.documents += page->documents.size();
             settle(std::move(suspects));
             at.next = page->next;
+            at.space_over = at.next.empty();
             ways_.progress(report_, at);
-        } while (!at.next.empty());
+        }
     }
 }
 

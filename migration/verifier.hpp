@@ -5,6 +5,7 @@
 #include "migration/operation.hpp"
 #include "migration/source_reader.hpp"
 #include "migration/store/store.hpp"
+#include "migration/verify_progress.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,30 +16,6 @@
 #include <vector>
 
 namespace weir::migration {
-
-struct verify_report {
-    std::uint64_t rows = 0;       // of the source, looked up in the store
-    std::uint64_t documents = 0;  // of the store, looked up in the source
-    std::uint64_t missing = 0;
-    std::uint64_t extra = 0;
-    std::uint64_t different = 0;
-    std::uint64_t repaired = 0;
-    // Repairs that the store did not take, because its documents have newer versions: of another
-    // history of the source.
-    std::uint64_t unrepaired = 0;
-    std::uint64_t unsettled = 0;        // changed so often that nothing can be said
-    std::vector<std::string> examples;  // "missing org-3/17", the first hundred
-    friend bool operator==(const verify_report&, const verify_report&) = default;
-};
-
-// Where a run is, so that another can go on from there.
-struct verify_cursor {
-    enum class side : std::uint8_t { source, store, done };
-    side at = side::source;
-    std::optional<std::vector<std::string>> last;  // source: key of the last row looked at
-    std::string space;                             // store: the namespace
-    std::string next;                              // store: its own cursor in it
-};
 
 // Threads: one.
 class verifier {

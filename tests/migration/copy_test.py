@@ -4,10 +4,12 @@ import random
 import threading
 import time
 
-from case import Case
+from case import Case, wait_for
+from harness import parse_verify
 from targets import Emulator
 
 ROWS, DIMENSIONS = 1500, 24
+VERIFY_PAGE = 500  # rows of the table that verify looks up at once
 ITEMS = [f"CREATE TABLE items (id bigint PRIMARY KEY, title text, embedding vector({DIMENSIONS}))",
          f"INSERT INTO items SELECT i, 'item ' || i, vec(i, {DIMENSIONS}) FROM generate_series(1, {ROWS}) i",
          "ANALYZE items"]
@@ -230,3 +232,41 @@ class Repairs(Case):
         self.begin(ITEMS, attributes=("title",))
         self.sql("DELETE FROM items WHERE id % 3 = 0")
         self.check(ROWS - ROWS // 3)
+
+
+class Verifies(Case):
+    stores = ("qdrant",)
+
+    def test_verify_resumes(self):
+        """B147 a verify goes on where it was after the end of the proxy and of its connection"""
+        self.begin(ITEMS, attributes=("title",), kinds=("qdrant",))
+        one = self.proxy.migrations["to_qdrant"]
+        self.check(ROWS)
+        one.store.call("POST", f"/collections/{one.spec.namespace}/points/delete?wait=true", {"points": [1, 2, 3]},
+                       one.store.key)
+
+        def verify():
+            return self.proxy.status()["to_qdrant"]["verify"]
+
+        def stuck_at(rows):
+            """The same place as before, not the beginning: the first that is said."""
+            said = wait_for(lambda: verify() if verify().startswith("running") else "", verify)
+            self.assertEqual((parse_verify(said)["rows"], parse_verify(said)["missing"]), (rows, 3), said)
+            self.assertRegex(said, r"; \d+ %$")
+
+        # The first page and its suspects are looked up; then nothing is answered.
+        lookups = {"method": "POST", "path": "/points[?]consistency"}
+        one.store.misbehave({"kind": "status", "status": 503, "skip": 2, **lookups})
+        self.proxy.migrate("verify", "to_qdrant")
+        wait_for(lambda: self.world.primary.sql("SELECT rows FROM pgweir.verify", "app") == str(VERIFY_PAGE), verify)
+        self.proxy.kill()
+        self.proxy.start()
+        stuck_at(VERIFY_PAGE)
+        [(pid,)] = self.sql("SELECT active_pid FROM pg_replication_slots WHERE active")
+        self.sql(f"SELECT pg_terminate_backend({pid})")
+        wait_for(lambda: self.sql(f"SELECT FROM pg_replication_slots WHERE active AND active_pid <> {pid}"), verify)
+        stuck_at(VERIFY_PAGE)
+        one.store.misbehave()
+        said = self.proxy.verified(["to_qdrant"], 120)["to_qdrant"]
+        self.assertEqual((said["rows"], said["documents"], said["missing"], said["extra"]), (ROWS, ROWS - 3, 3, 0), said)
+        self.assertEqual(said["state"], "done")

@@ -201,7 +201,8 @@ TEST_CASE("B148 a writer that has lost the lease changes nothing") {
     CHECK(fenced(late.set_aside({&letter, 1})));
     const document_name name{"n", "1"};
     CHECK(fenced(late.drop_letters({&name, 1}, at(9))));
-    CHECK(fenced(late.save_verify({.run = 1, .side = verify_side::source, .cursor = ""})));
+    CHECK(fenced(late.save_verify({})));
+    CHECK(fenced(late.drop_verify()));
     CHECK(fenced(late.forget()));
 
     auto own = now.open();
@@ -213,7 +214,7 @@ TEST_CASE("B148 a writer that has lost the lease changes nothing") {
     CHECK(own.ranges()->at(0).rows == 0);
     CHECK(own.buried("n", std::vector<std::string>{"1"})->at(0) == std::nullopt);
     CHECK(*own.count_letters() == 0);
-    CHECK(own.last_verify()->empty());
+    CHECK_FALSE(own.last_verify()->has_value());
 }
 
 TEST_CASE("ranges of the copy are kept") {
@@ -330,29 +331,50 @@ TEST_CASE("dead letters are kept until a newer version is there") {
     CHECK(*own.count_letters() == 0);
 }
 
-TEST_CASE("the newest verify is found with both sides") {
+TEST_CASE("a verify is kept with its place and its counts") {
     const clean_journal clean;
     held_journal held;
     auto own = held.open();
-    CHECK(own.last_verify()->empty());
-    const verify_progress source{
-        .run = 2,
-        .side = verify_side::source,
-        .cursor = "{\"17\"}",
-        .checked = 1000,
-        .missing = 1,
-        .extra = 0,
-        .different = 2};
-    verify_progress store{.run = 2, .side = verify_side::store, .cursor = "next"};
-    must(own.save_verify({.run = 1, .side = verify_side::source, .cursor = "old"}));
-    must(own.save_verify(source));
-    must(own.save_verify(store));
-    store.finished = true;
-    store.extra = 3;
-    must(own.save_verify(store));
-    const auto found = own.last_verify();
-    REQUIRE(found.has_value());
-    CHECK(*found == std::vector<verify_progress>{source, store});
+    CHECK_FALSE(own.last_verify()->has_value());
+    verify_progress progress{
+        .repair = true,
+        .over = false,
+        .failure = "",
+        .cursor = {},
+        .report = {}};
+    const auto kept = [&] {
+        must(own.save_verify(progress));
+        CHECK(*own.last_verify() == std::optional(progress));
+    };
+    kept();
+    progress.cursor.last = {"it's {\"a\",\\}", "17"};
+    progress.report = {
+        .rows = 1000,
+        .documents = 1,
+        .missing = 2,
+        .extra = 3,
+        .different = 4,
+        .repaired = 5,
+        .unrepaired = 6,
+        .unsettled = 7,
+        .examples = {}};
+    kept();
+    progress.cursor = {.at = verify_cursor::side::store, .last = {}, .space = "", .next = ""};
+    kept();
+    progress.cursor.space = "org-3";
+    progress.cursor.next = "\"x\"";
+    kept();
+    progress.cursor.next = "";
+    progress.cursor.space_over = true;
+    kept();
+    progress.repair = false;
+    progress.cursor = {};
+    progress.cursor.at = verify_cursor::side::done;
+    progress.over = true;
+    progress.failure = "the store is gone";
+    kept();
+    must(own.drop_verify());
+    CHECK_FALSE(own.last_verify()->has_value());
 }
 
 TEST_CASE("a migration that is removed leaves nothing but its epoch") {
@@ -364,7 +386,7 @@ TEST_CASE("a migration that is removed leaves nothing but its epoch") {
     must(own.save_ranges({&range, 1}));
     const safekeeping::grave grave{.space = "n", .key = "1", .version = at(5)};
     must(own.bury({&grave, 1}));
-    must(own.save_verify({.run = 1, .side = verify_side::source, .cursor = ""}));
+    must(own.save_verify({}));
     must(own.change_phase(phase::preparing, phase::removing, ""));
     must(own.forget());
     must(own.forget());
