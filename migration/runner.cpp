@@ -46,6 +46,8 @@ runner::runner(runner_settings settings)
             settings_.intent.acknowledge_timeout,
             [this](primary& server) { return stored(server); }
         );
+        // At once: commits may come while this runner waits for the end of the one before.
+        acknowledger_->start();
     }
 }
 
@@ -55,9 +57,6 @@ runner::~runner() {
 
 void runner::start() {
     keeper_.start();
-    if (acknowledger_) {
-        acknowledger_->start();
-    }
     thread_ = std::thread([this] { govern(); });
 }
 

@@ -73,6 +73,15 @@ runner_settings settings_of(const config::config& from, const config::migration&
     return made;
 }
 
+std::vector<runner_settings> settings_of(const config::config& from) {
+    std::vector<runner_settings> all;
+    all.reserve(from.migrations.size());
+    for (const auto& intent : from.migrations) {
+        all.push_back(settings_of(from, intent));
+    }
+    return all;
+}
+
 std::string seconds_text(double seconds) {
     std::array<char, 32> text{};
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): bounded, and g++ 12 has no std::format
@@ -126,7 +135,7 @@ std::vector<std::string> status_row(const migration_status& of) {
 }
 
 supervisor::supervisor(const config::config& from) {
-    configure(from);
+    apply(settings_of(from));
     thread_ = std::thread([this] { run(); });
 }
 
@@ -157,20 +166,29 @@ void supervisor::stop() {
 }
 
 void supervisor::configure(const config::config& from) {
+    auto wanted = settings_of(from);
+    {
+        const std::lock_guard lock(mutex_);
+        wanted_ = std::move(wanted);
+    }
+    changed_.notify_all();
+}
+
+void supervisor::apply(std::vector<runner_settings>&& wanted) {
     std::vector<std::shared_ptr<runner>> ended;
     std::vector<std::shared_ptr<runner>> begun;
     {
         const std::lock_guard lock(mutex_);
         std::map<std::string, std::shared_ptr<runner>> kept;
-        for (const auto& intent : from.migrations) {
-            auto settings = settings_of(from, intent);
-            const auto known = runners_.find(intent.name);
+        for (auto& settings : wanted) {
+            const auto name = settings.intent.name;
+            const auto known = runners_.find(name);
             if (known != runners_.end() && known->second->same(settings)) {
-                kept.emplace(intent.name, known->second);
+                kept.emplace(name, known->second);
                 continue;
             }
-            kept.emplace(intent.name, std::make_shared<runner>(std::move(settings)));
-            begun.push_back(kept[intent.name]);
+            kept.emplace(name, std::make_shared<runner>(std::move(settings)));
+            begun.push_back(kept[name]);
         }
         for (const auto& [name, one] : runners_) {
             if (kept[name] != one) {
@@ -184,6 +202,10 @@ void supervisor::configure(const config::config& from) {
         one->stop();
     }
     for (const auto& one : begun) {
+        const std::lock_guard lock(mutex_);
+        if (stopping_) {
+            return;  // stop() has been here: what begins now would never be ended
+        }
         one->start();
     }
 }
@@ -206,17 +228,25 @@ void supervisor::carry_out(command what, answer then) {
 
 void supervisor::run() {
     while (true) {
+        std::optional<std::vector<runner_settings>> wanted;
         waiting next;
         {
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
+            changed_.wait(lock, [&] { return stopping_ || wanted_ || !waiting_.empty(); });
             if (stopping_) {
                 return;
             }
-            next = std::move(waiting_.front());
-            waiting_.pop_front();
+            wanted = std::exchange(wanted_, std::nullopt);
+            if (!wanted) {
+                next = std::move(waiting_.front());
+                waiting_.pop_front();
+            }
         }
-        next.then(carry_out_now(next.what));
+        if (wanted) {
+            apply(std::move(*wanted));
+        } else {
+            next.then(carry_out_now(next.what));
+        }
     }
 }
 

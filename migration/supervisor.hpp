@@ -12,13 +12,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace weir::migration {
 
-// Threads: any. Commands are carried out on a thread of its own, one after the other.
+// Threads: any. Commands and new configurations are carried out on a thread of its own, one after
+// the other.
 class supervisor {
 public:
     using answer = std::function<void(reply)>;
@@ -29,7 +31,8 @@ public:
     ~supervisor();
 
     // Runners whose description has changed begin anew; those that are no longer described end,
-    // and what they have on the primary stays.
+    // and what they have on the primary stays. Does not wait for that: a runner ends with its last
+    // request.
     void configure(const config::config& from);
 
     // `then` is called on the supervisor's thread; at once, with an error, when too many commands
@@ -55,6 +58,7 @@ private:
     };
 
     void run();
+    void apply(std::vector<runner_settings>&& wanted);
     [[nodiscard]] reply carry_out_now(const command& what);
     [[nodiscard]] std::shared_ptr<runner> find(const std::string& name) const;
 
@@ -62,6 +66,7 @@ private:
     std::condition_variable changed_;
     std::map<std::string, std::shared_ptr<runner>> runners_;
     std::deque<waiting> waiting_;
+    std::optional<std::vector<runner_settings>> wanted_;  // the newest, not carried out yet
     bool stopping_ = false;
     std::thread thread_;
 };
