@@ -1,6 +1,7 @@
 #include "migration/runner.hpp"
 
 #include "migration/held.hpp"
+#include "migration/order_rules.hpp"
 #include "migration/publication.hpp"
 #include "migration/runner_parts.hpp"
 #include "migration/slot.hpp"
@@ -242,6 +243,13 @@ reply runner::order_and_wait(const command& what) {
     std::unique_lock lock(mutex_);
     if (order_) {
         return refused("another command for this migration is being carried out");
+    }
+    // What is refused does not stop the stream.
+    const auto now = run_                  ? std::optional(run_->current_phase())
+                     : record_.has_value() ? std::optional(record_->phase)
+                                           : std::nullopt;
+    if (auto no = now ? refusal_of(what.what, *now) : std::nullopt) {
+        return *std::move(no);
     }
     order_ = made;
     if (run_) {

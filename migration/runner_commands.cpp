@@ -2,6 +2,7 @@
 #include "migration/fingerprint.hpp"
 #include "migration/held.hpp"
 #include "migration/journal_schema.hpp"
+#include "migration/order_rules.hpp"
 #include "migration/preflight.hpp"
 #include "migration/publication.hpp"
 #include "migration/runner.hpp"
@@ -18,10 +19,6 @@ namespace {
 
 constexpr std::uint64_t most_letters = 1000;
 constexpr std::string_view by_command = "by command";
-
-std::string not_in(phase now, const std::string& verb) {
-    return verb + " does not go in phase " + std::string(to_string(now));
-}
 
 // Read again from the source, whatever it was; a row that has gone since has had its own removal.
 std::optional<operation> retry_of(const plan& what, const letter& from, const version& at) {
@@ -78,40 +75,29 @@ reply runner::carry_out(const command& what) {
 // On the governing thread.
 reply runner::obey(governed& with, const migration_record& record, const command& what) {
     const auto now = record.phase;
+    if (auto no = refusal_of(what.what, now)) {
+        return *std::move(no);
+    }
     switch (what.what) {
     case verb::start: return begin(with, record, what);
-    case verb::pause: {
-        const auto to = paused(now);
-        if (!to) {
-            return refused(not_in(now, "pause"));
-        }
-        held(with.records.change_phase(now, *to, std::string(by_command)));
+    case verb::pause:
+        held(with.records.change_phase(now, *paused(now), std::string(by_command)));
         return done("paused; the slot goes on holding back WAL");
-    }
-    case verb::resume: {
+    case verb::resume:
         if (now == phase::stale) {
             resync(with, record, true);
             return done("a new slot is there; verify and repair follow");
         }
-        const auto to = resumed(now);
-        if (!to) {
-            return refused(not_in(now, "resume"));
-        }
         if (record.reason != by_command) {
             return resume_anew(with, record);
         }
-        held(with.records.change_phase(now, *to, {}));
+        held(with.records.change_phase(now, *resumed(now), {}));
         return done("resumed");
-    }
-    case verb::remove:
-        if (now == phase::off) {
-            return refused("the migration is off: there is nothing to remove");
-        }
+    default:
         if (now != phase::removing) {
             held(with.records.change_phase(now, phase::removing, "by command"));
         }
         return done("slot, publication and journal are dropped; the store keeps its documents");
-    default: return refused("not a command for the governing thread");
     }
 }
 
@@ -131,12 +117,6 @@ reply runner::resume_anew(governed& with, const migration_record& record) {
 }
 
 reply runner::begin(governed& with, const migration_record& record, const command& what) {
-    if (record.phase != phase::off && record.phase != phase::failed) {
-        return refused(
-            "the migration has been started: phase " + std::string(to_string(record.phase)),
-            "MIGRATE STATUS tells how it goes."
-        );
-    }
     auto [report, newer] = look(what);
     if (!report.done) {
         return report;

@@ -157,9 +157,13 @@ class Commands(Case):
     def test_unknown(self):
         """B145 commands for migrations that are not there are refused"""
         self.begin(SMALL, attributes=("title",), kinds=("postgres",))
+        reader = "SELECT active_pid FROM pg_replication_slots WHERE slot_name = 'pgweir_to_postgres'"
+        before = self.sql(reader)
         for words in (("start", "nobody"), ("status", "nobody"), ("start", "to_postgres"), ("resume", "to_postgres")):
             with self.subTest(words=words), self.assertRaises(Refused):
                 self.proxy.migrate(*words)
+        # The stream has not been stopped for them.
+        self.assertEqual(self.sql(reader), before)
         self.check(20)
 
     def test_acknowledge(self):
