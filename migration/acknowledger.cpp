@@ -3,7 +3,9 @@
 #include "migration/safekeeping.hpp"
 #include "migration/wal_end.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace weir::migration {
 namespace {
@@ -21,6 +23,7 @@ acknowledger::acknowledger(
     position reached
 )
     : servers_(servers), timeout_(timeout), reached_(std::move(reached)), server_(servers_) {
+    server_.limit(timeout_);
     servers_.sleep = [this](std::chrono::milliseconds time) {
         std::unique_lock lock(mutex_);
         changed_.wait_for(lock, time, [&] { return stopping_; });
@@ -35,7 +38,8 @@ acknowledger::~acknowledger() {
 }
 
 void acknowledger::start() {
-    thread_ = std::thread([this] { run(); });
+    asking_ = std::thread([this] { ask(); });
+    expiring_ = std::thread([this] { expire(); });
 }
 
 void acknowledger::stop() {
@@ -44,10 +48,13 @@ void acknowledger::stop() {
         stopping_ = true;
     }
     changed_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
+    begun_.notify_all();
+    for (auto* each : {&asking_, &expiring_}) {
+        if (each->joinable()) {
+            each->join();
+        }
     }
-    for (auto& one : std::exchange(fresh_, {})) {
+    for (auto& one : std::exchange(open_, {})) {
         one.then(false);
     }
 }
@@ -56,27 +63,31 @@ void acknowledger::await(answer then) {
     {
         const std::lock_guard lock(mutex_);
         if (!stopping_) {
-            fresh_.push_back({clock::now() + timeout_, std::move(then)});
-            changed_.notify_all();
+            open_.push_back(
+                {.deadline = clock::now() + timeout_, .then = std::move(then), .number = ++last_}
+            );
+            changed_.notify_one();
+            if (open_.size() == 1) {
+                begun_.notify_one();
+            }
             return;
         }
     }
     then(false);
 }
 
-// Waits for work; false when it is time to stop.
-bool acknowledger::gather(std::vector<waiting>& open) {
+// Waits until there is something to ask; nothing when it is time to stop.
+std::optional<acknowledger::question> acknowledger::next_question() {
     std::unique_lock lock(mutex_);
-    if (open.empty()) {
-        changed_.wait(lock, [&] { return stopping_ || !fresh_.empty(); });
-    } else {
-        changed_.wait_for(lock, interval, [&] { return stopping_ || !fresh_.empty(); });
+    changed_.wait(lock, [&] { return stopping_ || !open_.empty(); });
+    changed_.wait_for(lock, interval, [&] { return stopping_ || last_ != asked_; });
+    if (stopping_) {
+        return std::nullopt;
     }
-    for (auto& one : fresh_) {
-        open.push_back(std::move(one));
-    }
-    fresh_.clear();
-    return !stopping_;
+    asked_ = last_;
+    return question{.upto = last_, .end_wanted = std::ranges::any_of(open_, [](const waiting& one) {
+                                       return !one.end;
+                                   })};
 }
 
 std::optional<std::uint64_t> acknowledger::ask_end() {
@@ -91,41 +102,64 @@ std::optional<std::uint64_t> acknowledger::ask_end() {
     return wal_end_of(said.rows);
 }
 
-void acknowledger::settle(std::vector<waiting>& open, std::optional<std::uint64_t> reached) {
-    const auto now = clock::now();
-    std::erase_if(open, [&](waiting& one) {
-        const bool stored = one.end && reached && *reached >= *one.end;
-        if (stored || reached == not_running || now >= one.deadline) {
-            missed_ += stored ? 0 : 1;
-            one.then(stored);
-            return true;
+void acknowledger::settle(
+    const question& asked,
+    std::optional<std::uint64_t> end,
+    std::optional<std::uint64_t> reached
+) {
+    std::vector<std::pair<answer, bool>> done;
+    {
+        const std::lock_guard lock(mutex_);
+        for (auto& one : open_) {
+            if (!one.end && one.number <= asked.upto) {
+                one.end = end;
+            }
+            const bool stored = one.end && reached && *reached >= *one.end;
+            if (stored || reached == not_running) {
+                done.emplace_back(std::exchange(one.then, nullptr), stored);
+            }
         }
-        return false;
-    });
+        std::erase_if(open_, [](const waiting& one) { return !one.then; });
+    }
+    for (const auto& [then, stored] : done) {
+        missed_ += stored ? 0 : 1;
+        then(stored);
+    }
 }
 
-void acknowledger::run() {
-    std::vector<waiting> open;
-    while (gather(open)) {
+void acknowledger::ask() {
+    while (const auto asked = next_question()) {
         std::optional<std::uint64_t> end;
         std::optional<std::uint64_t> reached;
         try {
-            bool asked = false;
-            for (auto& one : open) {
-                if (!one.end) {
-                    end = asked ? end : ask_end();
-                    asked = true;
-                    one.end = end;
-                }
+            if (asked->end_wanted) {
+                end = ask_end();
             }
             reached = reached_(server_);
         } catch (const stopped&) {
-            break;
+            return;
         }
-        settle(open, reached);
+        settle(*asked, end, reached);
     }
-    for (auto& one : open) {
-        one.then(false);
+}
+
+void acknowledger::expire() {
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+        if (open_.empty()) {
+            begun_.wait(lock);
+            continue;
+        }
+        if (clock::now() < open_.front().deadline) {
+            begun_.wait_until(lock, open_.front().deadline);
+            continue;
+        }
+        const auto late = std::move(open_.front().then);
+        open_.pop_front();
+        lock.unlock();
+        ++missed_;
+        late(false);
+        lock.lock();
     }
 }
 

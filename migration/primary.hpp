@@ -51,6 +51,9 @@ public:
 
     void close() noexcept { session_.close(); }
 
+    // See sql_session.
+    void limit(std::chrono::milliseconds time) noexcept { session_.limit(time); }
+
 private:
     [[nodiscard]] std::optional<std::string> try_server(std::size_t index);
 

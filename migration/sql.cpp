@@ -147,9 +147,37 @@ sql_answer sql_session::answer(pq_result result) {
     return {.rows = {}, .error = std::move(error)};
 }
 
+// What was sent is answered within the limit, or the connection is closed. As PQexec, the last of
+// several answers.
+sql_answer sql_session::await_answer() {
+    using std::chrono::steady_clock;
+    const auto until = steady_clock::now() + limit_;
+    pq_result last;
+    for (;;) {
+        while (PQisBusy(get()) != 0) {
+            const auto left =
+                std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now()).count();
+            pollfd one{.fd = PQsocket(get()), .events = POLLIN, .revents = 0};
+            if (left <= 0 ||
+                (poll(&one, 1, static_cast<int>(left)) > 0 && PQconsumeInput(get()) == 0)) {
+                close();
+                return {.rows = {}, .error = sql_error{{}, address_ + ": no answer in time"}};
+            }
+        }
+        pq_result next(PQgetResult(get()));
+        if (!next) {
+            return answer(std::move(last));
+        }
+        last = std::move(next);
+    }
+}
+
 sql_answer sql_session::run(const std::string& text) {
     if (!connected()) {
         return {.rows = {}, .error = sql_error{{}, address_ + ": not connected"}};
+    }
+    if (limit_ != limit_.zero() && PQsendQuery(get(), text.c_str()) == 1) {
+        return await_answer();
     }
     return answer(pq_result(PQexec(get(), text.c_str())));
 }
@@ -167,16 +195,23 @@ sql_answer sql_session::run(
     for (const auto& parameter : parameters) {
         values.push_back(parameter ? parameter->c_str() : nullptr);
     }
-    return answer(pq_result(PQexecParams(
-        get(),
-        text.c_str(),
-        static_cast<int>(values.size()),
-        nullptr,
-        values.data(),
-        nullptr,
-        nullptr,
-        binary ? 1 : 0
-    )));
+    const int format = binary ? 1 : 0;
+    const auto count = static_cast<int>(values.size());
+    if (limit_ != limit_.zero() && PQsendQueryParams(
+                                       get(),
+                                       text.c_str(),
+                                       count,
+                                       nullptr,
+                                       values.data(),
+                                       nullptr,
+                                       nullptr,
+                                       format
+                                   ) == 1) {
+        return await_answer();
+    }
+    return answer(pq_result(
+        PQexecParams(get(), text.c_str(), count, nullptr, values.data(), nullptr, nullptr, format)
+    ));
 }
 
 std::string quoted_name(std::string_view text) {

@@ -102,14 +102,19 @@ public:
 
     void close() noexcept { connection_.reset(); }
 
+    // How long a statement may take before the connection is given up; zero: as long as it takes.
+    void limit(std::chrono::milliseconds time) noexcept { limit_ = time; }
+
     [[nodiscard]] PGconn* get() const noexcept { return connection_.get(); }
 
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
 private:
     [[nodiscard]] sql_answer answer(pq_result result);
+    [[nodiscard]] sql_answer await_answer();
 
     pq_connection connection_;
+    std::chrono::milliseconds limit_{0};
     std::string address_;  // "host:port/database"
 };
 

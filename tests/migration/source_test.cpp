@@ -66,6 +66,25 @@ std::string found_under(const built_plan& made, const std::string& name) {
 
 TEST_SUITE_BEGIN("migration.source");
 
+TEST_CASE("a statement that takes longer than its limit is given up") {
+    sql_session session;
+    REQUIRE_FALSE(session.connect(test::primary_address()).has_value());
+    session.limit(std::chrono::milliseconds(100));
+    const std::vector<std::optional<std::string>> one{"1"};
+    CHECK(session.run("SELECT 7; SELECT 8").rows.at(0, 0) == "8");
+    CHECK(session.run("SELECT $1::int + 1", one).rows.at(0, 0) == "2");
+    CHECK(session.run("SELECT 1 / 0").error->sqlstate == "22012");
+    CHECK(session.connected());
+    const auto late = session.run("SELECT pg_sleep(600)");
+    REQUIRE(late.error.has_value());
+    CHECK(late.error->sqlstate == "");
+    CHECK(late.error->text.ends_with(": no answer in time"));
+    CHECK_FALSE(session.connected());
+    REQUIRE_FALSE(session.connect(test::primary_address()).has_value());
+    CHECK(session.run("SELECT pg_sleep($1::int * 600)", one).error.has_value());
+    CHECK_FALSE(session.connected());
+}
+
 TEST_CASE("every supported type is found in the catalog") {
     workshop shop;
     shop.make(
