@@ -8,7 +8,6 @@
 #include "migration/runner.hpp"
 #include "migration/runner_parts.hpp"
 #include "migration/slot.hpp"
-#include "migration/source.hpp"
 #include "migration/wal_end.hpp"
 
 #include <algorithm>
@@ -178,12 +177,8 @@ runner::open_capture(governed& with, const plan& what, const migration_record& r
 void runner::end_capture(governed& with, const migration_record& record) {
     require(drop_slot(with.server.session(), record.slot));
     require(drop_publication(with.server.session(), record.publication));
-    if (settings_.intent.capture == config::capture::outbox) {
-        // Without the table its triggers are gone, and the outbox is dropped with the schema's
-        // owner.
-        auto built = build_plan(with.server.session(), settings_.intent);
-        require(remove_outbox(with.server.session(), built.plan));
-    }
+    // The configuration may say something else than when it was started.
+    require(remove_outbox(with.server.session(), settings_.intent.name));
 }
 
 }  // namespace weir::migration

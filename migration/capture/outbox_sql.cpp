@@ -41,13 +41,25 @@ SELECT s.seqstart
  WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.refclassid = d.classid
    AND d.refobjid = pg_catalog.to_regclass($1) AND d.deptype = 'i')";
 
+constexpr const char* triggers_question = R"(
+SELECT pg_catalog.quote_ident(t.tgname),
+       pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname)
+  FROM pg_catalog.pg_trigger t
+  JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE t.tgfoid = pg_catalog.to_regprocedure($1) AND t.tgparentid = 0)";
+
 struct member {
     std::string name;
     bool owned = false;
 };
 
-std::string function_name(const plan& what) {
-    return "pgweir." + quoted_name("capture_" + what.name);
+std::string function_name(const std::string& migration) {
+    return "pgweir." + quoted_name("capture_" + migration);
+}
+
+std::string table_name(const std::string& migration) {
+    return "pgweir." + quoted_name("outbox_" + migration);
 }
 
 std::string row_trigger(const plan& what) {
@@ -109,7 +121,7 @@ std::string create_function(const plan& what) {
                       "ELSIF TG_OP = 'UPDATE' THEN " + note(what, 'u', true, true) +
                       "ELSIF TG_OP = 'DELETE' THEN " + note(what, 'd', false, true) + "ELSE " +
                       note(what, 't', false, false) + "END IF;\nRETURN NULL;\nEND";
-    return "CREATE OR REPLACE FUNCTION " + function_name(what) +
+    return "CREATE OR REPLACE FUNCTION " + function_name(what.name) +
            "() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER"
            " SET search_path = pg_catalog, pg_temp AS" +
            quoted_text(body) + ";\n";
@@ -150,7 +162,7 @@ std::string always(const std::string& table, const std::string& trigger) {
 }
 
 std::string create_triggers(const plan& what, const std::vector<member>& members) {
-    const auto call = " EXECUTE FUNCTION " + function_name(what) + "()";
+    const auto call = " EXECUTE FUNCTION " + function_name(what.name) + "()";
     auto text = create_trigger(
         row_trigger(what),
         members.front().name,
@@ -200,7 +212,7 @@ std::optional<sql_error> in_transaction(sql_session& on, const std::string& text
 }  // namespace
 
 std::string outbox_table(const plan& what) {
-    return "pgweir." + quoted_name("outbox_" + what.name);
+    return table_name(what.name);
 }
 
 outbox_answer first_outbox_id(sql_session& on, const plan& what) {
@@ -249,22 +261,20 @@ std::optional<sql_error> install_outbox(sql_session& on, const plan& what, std::
     );
 }
 
-std::optional<sql_error> remove_outbox(sql_session& on, const plan& what) {
-    const auto found = members_of(on, what);
+// Found by what they call: the table may be gone, and partitions may have been detached.
+std::optional<sql_error> remove_outbox(sql_session& on, const std::string& migration) {
+    const std::array<std::optional<std::string>, 1> parameters = {function_name(migration) + "()"};
+    const auto found = on.run(triggers_question, parameters);
     if (!found) {
         return found.error;
     }
     std::string text;
     for (int row = 0; row < found.rows.size(); ++row) {
-        text += "DROP TRIGGER IF EXISTS " + quoted_name(truncate_trigger(what)) + " ON " +
-                std::string(found.rows.at(row, 0)) + ";\n";
+        text += "DROP TRIGGER IF EXISTS " + std::string(found.rows.at(row, 0)) + " ON " +
+                std::string(found.rows.at(row, 1)) + ";\n";
     }
-    if (found.rows.size() > 0) {
-        text += "DROP TRIGGER IF EXISTS " + quoted_name(row_trigger(what)) + " ON " +
-                std::string(found.rows.at(0, 0)) + ";\n";
-    }
-    text += "DROP FUNCTION IF EXISTS " + function_name(what) + "();\nDROP TABLE IF EXISTS " +
-            outbox_table(what) + ";\n";
+    text += "DROP FUNCTION IF EXISTS " + function_name(migration) + "();\nDROP TABLE IF EXISTS " +
+            table_name(migration) + ";\n";
     return in_transaction(on, text);
 }
 

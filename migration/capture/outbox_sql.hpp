@@ -38,7 +38,7 @@ struct outbox_answer {
 // The id with which the outbox began.
 [[nodiscard]] outbox_answer first_outbox_id(sql_session& on, const plan& what);
 
-// Removes all of it, with the changes that wait.
-[[nodiscard]] std::optional<sql_error> remove_outbox(sql_session& on, const plan& what);
+// Removes all of it, with the changes that wait, whether the table is still there or not.
+[[nodiscard]] std::optional<sql_error> remove_outbox(sql_session& on, const std::string& migration);
 
 }  // namespace weir::migration

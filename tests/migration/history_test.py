@@ -88,6 +88,15 @@ class Histories(Case):
         self.await_equal(18)
         self.assertIn("the outbox is not there", self.proxy.tail(20000))
 
+    def test_outbox_without_table(self):
+        """B142 remove leaves nothing of an outbox whose table was dropped"""
+        self.begin(SMALL, attributes=("title",), capture="outbox")
+        self.sql("DROP TABLE items")
+        self.remove_all()
+        for what in ("pg_class WHERE relnamespace = 'pgweir'::regnamespace AND relname LIKE 'outbox%'",
+                     "pg_proc WHERE pronamespace = 'pgweir'::regnamespace", "pgweir.migration"):
+            self.assertEqual(self.world.primary.sql(f"SELECT count(*) FROM {what}", "app"), "0", what)
+
     def await_equal(self, rows):
         """Positions of an outbox are no LSNs, so there is none to wait for."""
         def equal():

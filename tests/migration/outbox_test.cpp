@@ -194,7 +194,7 @@ TEST_CASE("an outbox begins where it is told and says so") {
     CHECK(first_outbox_id(at.admin(), at.what()).id == 1);
     CHECK_FALSE(install_outbox(at.admin(), at.what(), 0x16B374D849));
     CHECK(first_outbox_id(at.admin(), at.what()).id == 1);  // it is there already
-    CHECK_FALSE(remove_outbox(at.admin(), at.what()));
+    CHECK_FALSE(remove_outbox(at.admin(), at.what().name));
     const auto none = first_outbox_id(at.admin(), at.what());
     CHECK_FALSE(none.id.has_value());
     CHECK_FALSE(none.error.has_value());
@@ -315,21 +315,47 @@ TEST_CASE("an outbox is removed without a trace and installed twice without harm
     at.install();  // the writer does not keep it waiting
     at.run("COMMIT");
     CHECK(at.seen() == texts{"update 1 e=[1,2,3] 17 one"});
-    CHECK_FALSE(remove_outbox(at.admin(), at.what()));
+    CHECK_FALSE(remove_outbox(at.admin(), at.what().name));
     at.run(one_row(2));
     const char* const left =
         "SELECT (SELECT count(*) FROM pg_trigger WHERE tgrelid = 'captured'::regclass)"
         " + (SELECT count(*) FROM pg_class WHERE relnamespace = 'pgweir'::regnamespace)"
         " + (SELECT count(*) FROM pg_proc WHERE pronamespace = 'pgweir'::regnamespace)";
     CHECK(at.value(left) == "0");
-    CHECK_FALSE(remove_outbox(at.admin(), at.what()));
+    CHECK_FALSE(remove_outbox(at.admin(), at.what().name));
     const auto event = at.source().next(std::chrono::steady_clock::now());
     CHECK(std::get<sql_error>(event).sqlstate == "42P01");
 }
 
+TEST_CASE("an outbox is removed after its table and from partitions that were detached") {
+    const char* const left =
+        "SELECT (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'pgweir%')"
+        " + (SELECT count(*) FROM pg_class WHERE relnamespace = 'pgweir'::regnamespace)"
+        " + (SELECT count(*) FROM pg_proc WHERE pronamespace = 'pgweir'::regnamespace)";
+    {
+        outboxed at(captured_table(3), captured_plan(3));
+        at.run("DROP TABLE captured");
+        CHECK_FALSE(remove_outbox(at.admin(), at.what().name));
+        CHECK(at.value(left) == "0");
+    }
+    auto what = captured_plan(3);
+    what.partitioned = true;
+    outboxed at(
+        "CREATE TABLE captured (id bigint PRIMARY KEY, org int, title text, e vector(3))"
+        " PARTITION BY RANGE (id);"
+        "CREATE TABLE captured_1 PARTITION OF captured FOR VALUES FROM (0) TO (10);"
+        "CREATE TABLE captured_2 PARTITION OF captured FOR VALUES FROM (10) TO (20)",
+        what
+    );
+    at.run("ALTER TABLE captured DETACH PARTITION captured_1");
+    CHECK_FALSE(remove_outbox(at.admin(), at.what().name));
+    CHECK(at.value(left) == "0");
+    at.run("TRUNCATE captured_1; DROP TABLE captured_1");
+}
+
 TEST_CASE("an outbox is not installed on a table that is locked for long") {
     outboxed at(captured_table(3), captured_plan(3));
-    CHECK_FALSE(remove_outbox(at.admin(), at.what()));
+    CHECK_FALSE(remove_outbox(at.admin(), at.what().name));
     at.run("BEGIN; LOCK TABLE captured IN ROW EXCLUSIVE MODE");
     const auto error = install_outbox(at.admin(), at.what());
     REQUIRE(error);
