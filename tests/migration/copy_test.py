@@ -263,8 +263,8 @@ class Verifies(Case):
         self.proxy.start()
         stuck_at(VERIFY_PAGE)
         [(pid,)] = self.sql("SELECT active_pid FROM pg_replication_slots WHERE active")
-        self.sql(f"SELECT pg_terminate_backend({pid})")
-        wait_for(lambda: self.sql(f"SELECT FROM pg_replication_slots WHERE active AND active_pid <> {pid}"), verify)
+        self.world.primary.sql(f"SELECT pg_terminate_backend({pid})", "app")
+        wait_for(lambda: self.sql(f"SELECT 1 FROM pg_replication_slots WHERE active AND active_pid <> {pid}"), verify)
         stuck_at(VERIFY_PAGE)
         one.store.misbehave()
         said = self.proxy.verified(["to_qdrant"], 120)["to_qdrant"]

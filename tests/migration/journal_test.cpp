@@ -1,13 +1,10 @@
 #include "migration/journal.hpp"
 
 #include "migration/journal_safekeeping.hpp"
-#include "migration/journal_schema.hpp"
 #include "migration/lease.hpp"
 #include "tests/migration/source_tools.hpp"
 
 #include <doctest/doctest.h>
-
-#include <thread>
 
 namespace weir::migration {
 
@@ -53,29 +50,6 @@ version at(std::uint64_t lsn, std::uint32_t ordinal = 0) {
 }  // namespace
 
 TEST_SUITE_BEGIN("migration.journal");
-
-TEST_CASE("the schema is made once by many and is refused when it is newer") {
-    const clean_journal clean;
-    {
-        std::vector<std::jthread> makers;
-        for (int i = 0; i < 4; ++i) {
-            makers.emplace_back([] {
-                sql_session session;
-                CHECK_FALSE(session.connect(test::primary_address()).has_value());
-                CHECK_FALSE(ensure_journal(session).has_value());
-            });
-        }
-    }
-    auto session = test::superuser();
-    CHECK(session.value("SELECT count(*) FROM pgweir.meta WHERE version = 2") == "1");
-    session.query("UPDATE pgweir.meta SET version = 3");
-    sql_session late;
-    REQUIRE_FALSE(late.connect(test::primary_address()).has_value());
-    const auto refused = ensure_journal(late);
-    REQUIRE(refused.has_value());
-    CHECK(refused->text.ends_with(": schema pgweir has version 3; this program works with version 2"
-    ));
-}
 
 TEST_CASE("a migration that nobody has started is not in the journal") {
     const clean_journal clean;
